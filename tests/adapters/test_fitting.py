@@ -183,7 +183,7 @@ def test_the_next_prompt_works_after_a_request_that_nothing_could_make_fit(store
     assert inputs(served)[-1][-1] == agent.history[-1]
 
 
-def test_without_a_store_that_works_the_run_goes_on(store: Store, tmp_path: Path) -> None:
+def test_a_run_continues_without_a_working_store(store: Store, tmp_path: Path) -> None:
     """What cannot be kept is cleared without a handle; the framework's history still has it."""
     closed = open_store(str(tmp_path / "closed"))
     closed.close()
@@ -388,7 +388,7 @@ def test_an_answer_with_a_fault_is_asked_for_again_smaller(
 
 
 @pytest.mark.proves("R-6")
-def test_a_number_that_stands_still_while_a_history_grows_is_a_window(store: Store) -> None:
+def test_a_number_that_stays_while_a_history_grows_is_a_window(store: Store) -> None:
     """One answer is too close to our own count to decide; the third of the same input is asked for again, and all of it is seen."""
     fitted = fitting(store, 44_000, said=lambda body: body)
 

@@ -271,7 +271,7 @@ def test_what_a_refusal_states_is_enough(believed: int, factor: float, steps: in
         (1.4, 0, 20_000, 110, True),
     ],
 )
-def test_a_large_request_behind_a_small_answer_is_cut_only_where_it_will_not_fit(
+def test_a_large_request_after_a_small_answer_is_cut_only_if_it_will_not_fit(
     ratio: float, hidden: int, before: int, steps: int, is_cut: bool
 ) -> None:
     """Once, a greeting taught only how tools are counted, any count of results seemed possible, and a third was cut."""
@@ -417,7 +417,7 @@ def test_a_caller_may_move_its_marks_of_a_cache(store: Store) -> None:
 
 @pytest.mark.proves("R-1")
 @pytest.mark.parametrize("empty", [[], ""])
-def test_a_request_without_words_that_is_too_long_by_characters_is_told(empty: Any) -> None:
+def test_a_request_without_words_that_is_too_long_by_characters_is_reported(empty: Any) -> None:
     """The responses API accepts one; nothing in it can be removed, and a share of no characters is not computed."""
 
     def refuse(_: Any) -> Any:

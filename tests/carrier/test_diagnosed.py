@@ -224,7 +224,7 @@ def test_a_carrier_keeps_below_a_silent_cut_from_then_on(store: Store) -> None:
     assert carrier.window_tokens("m") == 4_096
 
 
-def test_a_number_that_stands_still_while_a_talk_grows_is_a_window(store: Store) -> None:
+def test_a_number_that_stays_while_a_conversation_grows_is_a_window(store: Store) -> None:
     """Over HTTP, a server keeps the end of each request, as Ollama does, too close to our count for one answer to show it."""
     talk: list[Any] = [
         {"role": "user", "content": "Where were we?"},
@@ -291,7 +291,7 @@ def test_an_empty_reply_to_a_large_request_is_tried_smaller(wire: str, store: St
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_an_empty_reply_that_nothing_cures_is_told_and_handed_over(wire: str, store: Store) -> None:
+def test_an_empty_reply_that_nothing_cures_is_reported_and_handed_over(wire: str, store: Store) -> None:
     """A small request gets it at once, as the model may mean it; a large one once smaller requests brought nothing either."""
     for window, calls, written in ((400_000, 1, 0), (40_000, 1, 3), (40_000, 4, 0)):
 
@@ -305,7 +305,7 @@ def test_an_empty_reply_that_nothing_cures_is_told_and_handed_over(wire: str, st
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_reply_that_is_cut_at_its_length_is_told(wire: str, store: Store) -> None:
+def test_a_reply_that_is_cut_at_its_length_is_reported(wire: str, store: Store) -> None:
     """The caller gets the words, and decides whether to continue."""
     cut = stopped(wire, answer(wire, "Forty, because", given=20_000, written=500), CUT[wire])
     result, sizes = carried(wire, lambda _: cut, store)
@@ -313,7 +313,7 @@ def test_a_reply_that_is_cut_at_its_length_is_told(wire: str, store: Store) -> N
     assert "ended at its length limit" in result.warnings[0]
 
 
-def test_a_reply_that_the_window_cut_is_asked_for_again_beside_less(store: Store) -> None:
+def test_a_reply_that_the_window_cut_is_asked_for_again_with_less_input(store: Store) -> None:
     """Anthropic says so; others stop short of the requested length with a full window."""
     request = {**request_on("anthropic"), "max_tokens": 4_000}
     full = stopped("anthropic", answer("anthropic", "Forty, bec", 27_000, 400), "model_context_window_exceeded")
@@ -342,7 +342,7 @@ def test_an_answer_as_it_should_be_has_no_fault(wire: str) -> None:
     assert fault_of("words", wire, estimated_tokens=5_000, window_tokens=8_000, taken_tokens=0) is None
 
 
-def test_an_error_behind_a_doubtful_answer_leaves_the_answer(store: Store) -> None:
+def test_an_error_after_a_doubtful_answer_leaves_the_answer(store: Store) -> None:
     """For a rate limit on the second attempt, the first answer is better than nothing."""
     given: list[Any] = [
         answer("openai-chat", "guessed", 4_096),

@@ -136,7 +136,7 @@ def through(wire: str, messages: list[Any], store: Store) -> list[Any]:
 
 @pytest.mark.proves("R-1", "O-8")
 @pytest.mark.parametrize("name", CASES)
-def test_what_the_provider_itself_returned_beside_a_call_can_be_cut(name: str, store: Store) -> None:
+def test_a_hosted_result_next_to_a_call_can_be_cut(name: str, store: Store) -> None:
     """No turn can be removed, so the result is cut in place, in a form that its API accepts; it is kept, and cut only once."""
     wire, messages, stays = CASES[name]
     assert violations(messages, wire) == []
@@ -163,7 +163,7 @@ def test_citations_go_with_what_they_cite_and_only_then(store: Store) -> None:
 
 
 @pytest.mark.proves("O-8")
-def test_thinking_beside_a_cited_search_stays_to_the_byte(store: Store) -> None:
+def test_thinking_next_to_a_cited_search_stays_to_the_byte(store: Store) -> None:
     """Signed reasoning in the message of the search is as it came."""
     thought = {"type": "thinking", "thinking": "Where?", "signature": SIGNATURE}
     messages = anthropic(FOUND)

@@ -340,7 +340,7 @@ LIMITED = {"error": "Rate limit reached, try again in 20 s"}
         *("none", "{}", "text", "stream"),
     ],
 )
-def test_what_is_no_answer_for_certain_is_told_as_a_failure(said: Any, store: Store) -> None:
+def test_what_is_certainly_not_an_answer_is_reported_as_a_failure(said: Any, store: Store) -> None:
     """It is handed over and called what it is; nothing is sent again, as nothing smaller would cure it."""
     result = execute(lambda _: said, chat("x"), wire="openai-chat", window_tokens=8_000, store=store)
     assert (result.success, result.attempts, result.strategy) == (False, 1, "refused")
@@ -357,7 +357,7 @@ def test_what_may_be_an_answer_is_handed_over_with_a_warning(said: Any, store: S
     assert "not an answer of openai-chat" in result.warnings[0]
 
 
-def test_an_error_behind_a_doubtful_answer_leaves_that_answer(store: Store) -> None:
+def test_an_error_after_a_doubtful_answer_leaves_that_answer(store: Store) -> None:
     """An answer that was cut is worth more than an error about something else."""
     cut = {**DONE, "usage": {"prompt_tokens": 2_000, "completion_tokens": 3}}
     answers: list[Any] = [cut, LIMITED]

@@ -104,7 +104,7 @@ def test_an_error_that_is_no_overflow_passes_through_untouched(before: int, stor
 
 @pytest.mark.proves("O-4", "O-5")
 @pytest.mark.parametrize("named", [True, False], ids=["named in the request", "the server's own"])
-def test_a_reply_that_does_not_fit_beside_the_request_is_lowered_alone(named: bool, store: Store) -> None:
+def test_only_the_reply_is_lowered_if_it_does_not_fit_with_the_request(named: bool, store: Store) -> None:
     """No word of the history is removed if a smaller reply is enough."""
     request = chat("a short result", max_tokens=7_990) if named else chat("a short result")
     refused = HttpRefused(
@@ -413,7 +413,7 @@ def test_an_overflow_in_a_body_that_came_as_an_answer_is_one(store: Store) -> No
 
 
 @pytest.mark.proves("O-3")
-def test_a_server_that_drops_the_beginning_without_a_word_is_told_of(store: Store) -> None:
+def test_a_server_that_silently_drops_the_beginning_is_reported(store: Store) -> None:
     """The answer is handed over with a warning that names both numbers."""
     answer = {"choices": [], "usage": {"prompt_tokens": 4_096}}
     result = execute(
@@ -489,7 +489,7 @@ DOCUMENT = {
 @pytest.mark.proves("O-8", "R-7")
 @pytest.mark.parametrize("part", [PICTURE, DOCUMENT], ids=["picture", "document"])
 @pytest.mark.parametrize("number", [1, 30])
-def test_what_is_no_text_leaves_a_stub_with_its_handle(part: dict[str, Any], number: int, store: Store) -> None:
+def test_a_result_without_text_leaves_a_stub_with_its_handle(part: dict[str, Any], number: int, store: Store) -> None:
     """An empty result would be untrue: the model could not know that there was anything."""
     messages: list[Any] = [{"role": "user", "content": "Click through."}]
     for at in range(number):
@@ -540,7 +540,7 @@ def test_a_gateways_own_form_of_an_error_is_a_refusal(refused: Any, store: Store
 
 
 @pytest.mark.proves("R-4")
-def test_an_answer_of_a_kind_of_its_own_that_speaks_of_refusals_is_an_answer(store: Store) -> None:
+def test_a_foreign_answer_that_speaks_of_refusals_is_an_answer(store: Store) -> None:
     """Ollama's answer has a `message` with the model's words."""
     answer = {"model": "m", "message": {"role": "assistant", "content": SAID}, "done": True}
     result = execute(lambda _: answer, chat("x"), wire="openai-chat", window_tokens=8_000, store=store)
@@ -674,7 +674,7 @@ def test_whatever_a_send_function_raises_is_raised_as_it_is(error: Any, store: S
     "error", [ValueError("closed file"), sqlite3.OperationalError("database is locked"), KeyError(1)]
 )
 @pytest.mark.parametrize("door", ["execute", "Carrier"])
-def test_a_store_of_ones_own_that_fails_in_any_way_loses_no_request(error: Exception, door: str) -> None:
+def test_a_custom_store_that_fails_in_any_way_loses_no_request(error: Exception, door: str) -> None:
     """It is sent without a way back, and a warning says so."""
 
     class Foreign:
@@ -712,7 +712,7 @@ def flooded(value: Any) -> Any:
 
 @pytest.mark.proves("R-1", "O-8")
 @pytest.mark.parametrize("number", range(1, len(HOSTED_BLOCKS)))
-def test_what_a_hosted_tool_returned_beside_a_call_can_be_cut(number: int, store: Store) -> None:
+def test_what_a_hosted_tool_returned_next_to_a_call_can_be_cut(number: int, store: Store) -> None:
     """The newest batch holds it, so no turn can be removed: it is cut in place, in a form that its API accepts."""
     name, found = HOSTED_BLOCKS[number]
     if found["content"] == "failed":

@@ -160,7 +160,7 @@ def test_a_stream_of_something_else_is_handed_on_as_it_is(store: Store) -> None:
 
 @pytest.mark.proves("R-5")
 @pytest.mark.parametrize("wire", WIRES)
-def test_what_a_stream_reports_at_its_end_is_told_and_learned(wire: str, store: Store) -> None:
+def test_what_a_stream_reports_at_its_end_is_passed_on_and_learned(wire: str, store: Store) -> None:
     """Its usage comes last: the caller then already has the result, whose warnings report it."""
     body = answer(wire)
     carrier = Carrier(wire=wire, window_tokens=100_000, store=store)
@@ -211,7 +211,7 @@ def test_the_events_that_the_caller_gets_are_those_that_came(wire: str, store: S
 
 @pytest.mark.proves("R-6")
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_stream_that_closes_in_the_middle_of_its_answer_is_told(wire: str, store: Store) -> None:
+def test_a_stream_that_closes_in_the_middle_of_its_answer_is_reported(wire: str, store: Store) -> None:
     """A cleanly closed connection looks like the end; only the stop reason differs. A complete stream gives no warning."""
     events, key = events_of(wire, answer(wire)), wire_named(wire).body.messages_key
     small = {**request_on(wire), key: request_on(wire)[key][:9]}
@@ -227,7 +227,7 @@ def test_a_stream_that_closes_in_the_middle_of_its_answer_is_told(wire: str, sto
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_what_is_no_stream_of_the_wire_does_not_break_off(wire: str, store: Store) -> None:
+def test_another_stream_than_the_wires_does_not_break_off(wire: str, store: Store) -> None:
     """An empty stream, a caller's own words, and an answer that came whole could not say why they stop."""
     key = wire_named(wire).body.messages_key
     small = {**request_on(wire), key: request_on(wire)[key][:9]}

@@ -75,7 +75,7 @@ def test_each_part_of_a_request_has_its_item(wire: str) -> None:
     assert newest.count.high == len("Fix it.") + 4
 
 
-def test_instructions_and_tools_stand_beside_the_list() -> None:
+def test_instructions_and_tools_are_outside_the_list() -> None:
     """They are a field at Anthropic and the first message elsewhere; tools count with all their keys."""
     tools = [{"name": "view", "description": "Shows a page.", "input_schema": {}}]
     body = {"system": "Be brief.", "tools": tools, "messages": talk("anthropic")}
@@ -87,7 +87,7 @@ def test_instructions_and_tools_stand_beside_the_list() -> None:
     assert bill(chat, counter=Letters()).items[0].kind == "system"
 
 
-def test_what_is_pinned_or_a_note_is_called_so() -> None:
+def test_pinned_entries_and_notes_are_called_so() -> None:
     """Pins outrank the other kinds, including results."""
     transcript = load(talk("openai-chat"), "openai-chat").drop_span(1, 2, "[Read parser.py.]").pin(0)
     assert kinds(bill_of(transcript)) == ["pinned", "note", "assistant", "newest user message"]
@@ -142,7 +142,7 @@ def test_the_wire_is_read_from_the_body(wire: str) -> None:
 
 
 @pytest.mark.parametrize("request_", [7, None, {"prompt": "old completions"}, {"messages": "text"}])
-def test_what_is_no_request_is_said(request_: Any) -> None:
+def test_what_is_not_a_request_is_reported(request_: Any) -> None:
     """Only `CallerError` is raised."""
     with pytest.raises(CallerError):
         bill(request_)

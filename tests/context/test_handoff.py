@@ -155,7 +155,7 @@ def test_a_bad_document_names_the_field_and_what_would_work(change: dict[str, An
         ("[" * 200_000, "a handoff is a JSON object; this text is not JSON"),
     ],
 )
-def test_what_is_no_document_is_said(document: str | bytes, message: str) -> None:
+def test_what_is_not_a_document_is_reported(document: str | bytes, message: str) -> None:
     """Broken text, other encodings and excessive nesting are reported."""
     with pytest.raises(CallerError) as caught:
         decode(document)
@@ -206,7 +206,7 @@ def test_halves_of_characters_can_be_written() -> None:
         ("x" * 20, 0, ""),
     ],
 )
-def test_a_text_is_cut_behind_a_sentence_a_line_or_a_word(text: str, max_chars: int, expected: str) -> None:
+def test_a_text_is_cut_after_a_sentence_a_line_or_a_word(text: str, max_chars: int, expected: str) -> None:
     """The cut is tried in this order, and text cut from the middle is marked."""
     assert shortened(text, max_chars) == expected
     assert len(expected) <= max_chars

@@ -200,7 +200,7 @@ DEAR_WORDS = {kind: 4.0 if kind == "user" else 0.25 for kind in CONTENT_KINDS}
 @given(stories(max_rounds=8), st.sampled_from(WIRES), FACTORS, st.floats(0, 1), ORDERS)
 @example(BESIDE_WORDS, "anthropic", DEAR_WORDS, 0.1, "kind")
 @example(TALK, "bedrock", DEAR_WORDS, 1.0, "age")
-def test_what_is_smaller_for_certain_is_smaller_whatever_each_message_is_off_by(
+def test_what_is_certainly_smaller_is_smaller_with_any_error_of_messages(
     story: Story, wire: str, factors: dict[str, float], share: float, order: Order
 ) -> None:
     """Each message errs by up to 6 %, the same message always alike: a message with a stub is a different one."""
@@ -307,7 +307,7 @@ def test_what_was_trimmed_too_little_before_sending_gets_through(
 
 
 @pytest.mark.proves("R-1")
-def test_a_rung_that_is_larger_than_the_wanted_one_does_not_stand_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rung_larger_than_the_wanted_one_does_not_replace_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rungs do not always shrink: the next one that is certainly smaller may be larger than what a halving leaves."""
     ladder = ladder_of(request_of(chat(result_lines=400), "openai-chat"), "openai-chat")
     attempt = Attempt(sized=ladder.sized, overflow=Overflow(kind="context_input"))
@@ -532,7 +532,7 @@ def test_a_floor_tells_what_went_in_two_thousand_characters_and_a_flood_keeps_as
 
 
 @pytest.mark.proves("R-3")
-def test_the_room_beside_a_reply_is_that_beside_the_shortest_that_can_be_asked_for() -> None:
+def test_room_is_left_for_the_shortest_reply_that_can_be_asked_for() -> None:
     """Thinking has to fit into the reply, so an eighth of a small window is too little."""
     sized = Sized(talks.told("openai-chat"), COUNTER)
     refused = Attempt(sized=sized, overflow=Overflow(kind="context_total", limit=4_000), reserve_tokens=20_000)
@@ -616,7 +616,7 @@ def test_what_went_and_what_came_is_taken_kind_by_kind() -> None:
 
 
 @pytest.mark.proves("R-1", "R-2")
-def test_where_a_number_leaves_it_in_doubt_what_is_dear_the_oldest_goes_whatever_it_is() -> None:
+def test_if_a_number_leaves_the_dear_kind_in_doubt_the_oldest_goes() -> None:
     """Pages that nobody counts could be expensive: once, all results were removed, and 6 % was left of a request refused by 8."""
     page = {
         "type": "file",

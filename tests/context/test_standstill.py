@@ -39,7 +39,7 @@ def alarms(requests: list[KindCounts], reported: list[int]) -> list[bool]:
 
 
 @given(STEPS, FACTORS, st.sampled_from(UNITS))
-def test_who_counts_everything_never_stands_still(
+def test_a_provider_that_counts_everything_never_stands_still(
     steps: list[dict[ContentKind, int]], factors: dict[ContentKind, float], unit: int
 ) -> None:
     """This holds whatever a token costs, and however the number is rounded."""
@@ -49,7 +49,7 @@ def test_who_counts_everything_never_stands_still(
 
 
 @given(STEPS, FACTORS)
-def test_who_reports_what_was_not_cached_never_stands_still(
+def test_a_provider_that_reports_only_uncached_input_never_stands_still(
     steps: list[dict[ContentKind, int]], factors: dict[ContentKind, float]
 ) -> None:
     """Steps of equal length then have the same number, however long the history is."""

@@ -160,7 +160,7 @@ def test_a_request_that_is_not_valid_is_the_providers_to_refuse(tmp_path: Any) -
     [("", False), ("[" * 200_000 + "]" * 200_000, True), ("[" * 5_000, True)],
     ids=["as others", "too deep", "no JSON"],
 )
-def test_who_is_not_looked_at_is_told(text: str, is_told: bool, tmp_path: Any) -> None:
+def test_a_client_is_told_if_its_request_is_not_read(text: str, is_told: bool, tmp_path: Any) -> None:
     """A body that may not fit, and cannot be read, passes to the byte; a header of the answer says that it was not read."""
     body = b'{"model":"m","messages":[{"role":"user","content":"%b"}],"x":%b}' % (b"a " * 900, text.encode() or b"1")
     windows = Windows((("m", 1_500),))

@@ -70,7 +70,7 @@ def test_one_character_of_a_long_text_makes_it_another(store: Store) -> None:
 
 
 @pytest.mark.proves("W-2")
-def test_a_cut_that_goes_on_is_kept_once(store: Store) -> None:
+def test_a_growing_cut_is_kept_once(store: Store) -> None:
     """It contains the cuts of a shorter beginning."""
     memory = Conversations(store)
     first = recalled(memory, messages_of(6))
@@ -84,7 +84,7 @@ def test_a_cut_that_goes_on_is_kept_once(store: Store) -> None:
 
 
 @pytest.mark.proves("W-2")
-def test_who_goes_back_into_what_was_left_out_has_it_again(store: Store) -> None:
+def test_a_client_that_goes_back_sees_what_was_left_out(store: Store) -> None:
     """The newest words of the user, and what was done last, are shown whatever was cut when the conversation was longer."""
     memory = Conversations(store)
     long = messages_of(4, "Now do the second part.") + messages_of(4)[1:] + messages_of(1, "And the third.")[1:]

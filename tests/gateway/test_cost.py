@@ -116,9 +116,7 @@ def test_what_was_held_of_a_request_goes_with_its_answer(
 
 
 @pytest.mark.proves("W-9")
-def test_a_stream_that_nobody_learns_from_is_read_to_its_first_content(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stream_without_lessons_is_read_to_its_first_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What follows passes unread."""
     looked, later = counted(monkeypatch, StreamWatch, "has_begun"), counted(monkeypatch, StreamWatch, "look")
     said = Said(200, (("content-type", "text/event-stream"),), (b"data: x\n\n",) * 50)

@@ -65,7 +65,7 @@ def test_a_client_never_sees_that_it_was_too_long(wire: str, streamed: bool, tmp
 
 
 @pytest.mark.proves("W-1")
-def test_a_number_of_any_length_stays_and_is_no_reason_to_cut_nothing(tmp_path: Path) -> None:
+def test_a_number_of_any_length_stays_and_does_not_prevent_a_cut(tmp_path: Path) -> None:
     """Python's own parser refuses more than 4,300 digits."""
     digits = b"9" * 50_000
     raw = (
@@ -123,7 +123,7 @@ def test_a_cut_stays_where_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("W-2")
-def test_a_tight_window_is_not_written_anew_in_each_turn(tmp_path: Path) -> None:
+def test_a_tight_window_is_not_rewritten_in_each_turn(tmp_path: Path) -> None:
     """With instructions of a third of it, hardly more is sent in a new place than is new."""
     double = provider("anthropic", 30_000, count=lambda text: int(1.3 * estimate(text)))
     rules = "".join(f"rule {number}: do {number * 7919 % 997} things\n" for number in range(1_000))
@@ -175,7 +175,7 @@ def test_the_marks_of_a_cache_may_move(tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("W-2", "W-6")
-def test_another_process_goes_on_with_the_cuts(tmp_path: Path) -> None:
+def test_another_process_continues_with_the_cuts(tmp_path: Path) -> None:
     """A session may move at every turn: what was cut is in the store."""
     with (
         provider("openai-chat") as double,
@@ -224,7 +224,7 @@ def test_a_restart_keeps_streams(tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("W-8")
-def test_nobody_elses_cuts_are_found(tmp_path: Path) -> None:
+def test_cuts_of_other_clients_are_not_found(tmp_path: Path) -> None:
     """The same history with another key is another conversation; what a provider's window is may be known to all."""
     with provider("anthropic") as double, standing(tmp_path, upstream_of(double)) as gateway:
         body = body_of("anthropic", story(20))
@@ -238,7 +238,7 @@ def test_nobody_elses_cuts_are_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("W-2")
-def test_who_goes_back_is_understood(tmp_path: Path) -> None:
+def test_a_client_that_goes_back_has_its_words_seen(tmp_path: Path) -> None:
     """If a client takes back its newest messages, or continues from an earlier place, its words are seen."""
     with provider("anthropic") as double, standing(tmp_path, upstream_of(double)) as gateway:
         messages = story(30)
@@ -291,7 +291,7 @@ def test_cuts_stay_in_many_conversations_under_the_same_instructions(tmp_path: P
 
 @pytest.mark.proves("W-6", "W-8")
 @pytest.mark.parametrize("differs", ["the key", "what is asked for"])
-def test_a_limit_is_of_those_who_have_it(differs: str, tmp_path: Path) -> None:
+def test_a_limit_applies_only_to_those_who_have_it(differs: str, tmp_path: Path) -> None:
     """A limit belongs to a plan, or to a window requested by a header: for others what fits passes as it came."""
     body = json.dumps(body_of("anthropic", story(20))).encode()
     plain = {"content-type": "application/json", "x-api-key": "sk-one"}

@@ -93,7 +93,7 @@ def test_a_byte_that_differs_is_seen_wherever_it_stands() -> None:
 
 
 @pytest.mark.proves("W-9")
-def test_messages_that_were_read_are_the_same_values_and_nobody_elses() -> None:
+def test_messages_read_before_are_the_same_values_for_one_client_only() -> None:
     """A turn thereby costs only its new content."""
     known = KnownBodies("messages")
     messages: list[Any] = [{"role": "user", "content": f"{number} é"} for number in range(20)]

@@ -219,7 +219,7 @@ def test_tools_are_not_offered_where_a_request_forbids_them(wire: str, more: dic
 
 @pytest.mark.proves("W-3")
 @pytest.mark.parametrize(("offering", "expected"), [("always", True), ("auto", False), ("never", False)])
-def test_who_wants_the_tools_from_the_beginning_has_them(offering: Any, expected: bool, tmp_path: Path) -> None:
+def test_the_tools_can_be_offered_from_the_beginning(offering: Any, expected: bool, tmp_path: Path) -> None:
     """This avoids one rewrite of the prefix; with `never` there are none at all."""
     model = Reader("anthropic")
     with (

@@ -78,7 +78,7 @@ def driven(gateway: Standing, *picture: str) -> dict[str, Any]:
 
 @pytest.mark.proves("W-8")
 @pytest.mark.parametrize("path", ["", "sessions/0123456789ab", "metrics"])
-def test_nothing_is_told_without_the_token(path: str, gateway: Standing) -> None:
+def test_nothing_is_shown_without_the_token(path: str, gateway: Standing) -> None:
     """Without it a page only asks for it, the same for every session; a header with a wrong token gets 401."""
     bare = gateway.post(f"/penstock/{path}", b"", {}, method="GET")
     wrong = gateway.post(f"/penstock/{path}", b"", {"x-penstock-token": "wrong"}, method="GET")
@@ -127,7 +127,7 @@ def test_only_the_scripts_of_the_page_run_and_ask_its_own_server_alone(gateway: 
     ("method", "path", "status"),
     [("POST", "", 405), ("OPTIONS", "metrics", 405), ("GET", "nothing", 404), ("GET", "sessions/none", 404)],
 )
-def test_what_is_no_page_is_said_to_be_none(method: str, path: str, status: int, gateway: Standing) -> None:
+def test_a_missing_page_is_reported(method: str, path: str, status: int, gateway: Standing) -> None:
     """It gets a sentence, and is not passed to a provider."""
     got = gateway.post(f"/penstock/{path}", b"", {"x-penstock-token": TOKEN}, method=method)
     assert got.status == status
@@ -147,7 +147,7 @@ def test_no_word_of_a_request_is_on_a_page(gateway: Standing) -> None:
 # ── in a browser ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_token_behind_the_hash_opens_the_page_and_never_goes_over_the_wire(seen: dict[str, Any]) -> None:
+def test_the_token_after_the_hash_opens_the_page_and_is_never_sent(seen: dict[str, Any]) -> None:
     """Without it the page asks for it; with it everything is shown, including a session's page and the way back."""
     assert "needs its token" in seen["unknown"]["lead"]
     assert seen["unknown"]["sessions"] == []
@@ -193,7 +193,7 @@ def test_all_of_it_is_there_without_scripts(seen: dict[str, Any]) -> None:
     assert seen["plain"] == {"rows": 3, "tiles": 6, "chart": True}
 
 
-def test_each_shape_has_room_and_who_does_not_see_can_read_it(seen: dict[str, Any]) -> None:
+def test_each_shape_has_room_and_is_accessible(seen: dict[str, Any]) -> None:
     """Light, dark and 390 px have room; names, scopes and contrast have no faults."""
     for name, shape in seen["shapes"].items():
         assert (shape["wide"], shape["cut"], shape["drawn"]) == (False, 0, True), name

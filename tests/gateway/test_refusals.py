@@ -168,7 +168,7 @@ def test_other_errors_pass_once(status: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("W-4")
-def test_a_stream_is_not_held_behind_its_first_content(tmp_path: Path) -> None:
+def test_a_stream_is_not_held_after_its_first_content(tmp_path: Path) -> None:
     """What follows passes as it comes, even if it is an error."""
     begin = (
         b'event: message_start\ndata: {"type": "message_start", "message": {"usage": {"input_tokens": 5}}}\n\n'
@@ -239,7 +239,7 @@ def test_a_count_that_is_refused_is_asked_once(tmp_path: Path) -> None:
 
 @pytest.mark.proves("W-5")
 @pytest.mark.parametrize("status", [404, 429, 500])
-def test_an_error_of_a_count_is_no_zero(status: int, tmp_path: Path) -> None:
+def test_an_error_of_a_count_is_not_zero(status: int, tmp_path: Path) -> None:
     """A host that reads 0 never compacts again; one that reads an error counts by itself."""
     said = Said(status, parts=(b'{"type":"error"}',))
     with RecordingUpstream(lambda _: said) as upstream, standing(tmp_path, upstream.url) as gateway:
@@ -248,7 +248,7 @@ def test_an_error_of_a_count_is_no_zero(status: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("W-7")
-def test_who_observes_changes_nothing(tmp_path: Path) -> None:
+def test_observing_changes_nothing(tmp_path: Path) -> None:
     """The provider's refusal passes, and what would have been done is recorded."""
     with provider("anthropic") as double:
         settings = {"observes": True, "windows": Windows((("m", 12_000),))}
@@ -285,7 +285,7 @@ def test_a_provider_that_never_names_its_limit_refuses_once(tmp_path: Path) -> N
 
 
 @pytest.mark.proves("W-4")
-def test_a_reply_longer_than_the_window_is_no_reason_to_be_refused(tmp_path: Path) -> None:
+def test_a_reply_longer_than_the_window_does_not_cause_refusals(tmp_path: Path) -> None:
     """Claude Code asks small servers for 128,000 tokens: they still answer, and their limit is then known."""
 
     def answer(came: Came) -> Said:

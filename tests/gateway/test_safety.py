@@ -96,7 +96,7 @@ def test_a_body_of_tiny_chunks_takes_its_bytes_and_no_more() -> None:
 
 
 @pytest.mark.proves("W-8")
-def test_who_writes_before_reading_hears_what_is_too_large(tmp_path: Path) -> None:
+def test_a_client_that_writes_before_reading_learns_what_is_too_large(tmp_path: Path) -> None:
     """A body of any length is read to its end and dropped, up to a limit; then the connection ends."""
     with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
         got = gateway.post("/v1/messages", b"x" * (MAX_BODY_BYTES + (9 << 20)))
@@ -316,7 +316,7 @@ def test_no_target_chooses_an_address(target: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("W-8")
-def test_what_comes_behind_a_body_is_no_header(tmp_path: Path) -> None:
+def test_trailers_of_a_body_are_not_headers(tmp_path: Path) -> None:
     """A token or a key there was not checked when the request was admitted."""
     with (
         RecordingUpstream(lambda _: Said()) as behind,

@@ -105,7 +105,7 @@ def test_memory_is_bounded_whatever_comes() -> None:
     assert sum(seen.asked.values()) == MAX_SESSIONS + 40 + 4 * MAX_TURNS
 
 
-def test_the_newest_request_is_told_where_its_bucket_has_a_fuller_one() -> None:
+def test_the_newest_request_is_shown_if_its_bucket_has_a_fuller_one() -> None:
     """The fullest stays, and the last one is the session's present state."""
     seen = Seen()
     for tokens in [*range(1, 2 * MAX_TURNS), 90_000, 7]:
@@ -123,7 +123,7 @@ def test_the_newest_request_is_told_where_its_bucket_has_a_fuller_one() -> None:
 
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_session_is_told_turn_by_turn(wire: str, streamed: bool, tmp_path: Path) -> None:
+def test_a_session_is_shown_turn_by_turn(wire: str, streamed: bool, tmp_path: Path) -> None:
     """It gives the fill as the provider counted it, by kind, the recovered refusal, and the cuts with what each removed."""
     with provider(wire) as double, standing(tmp_path, upstream_of(double)) as gateway:
         for turns in (60, 61, 62, 63):
@@ -183,7 +183,7 @@ def test_requests_that_pass_unread_are_counted(tmp_path: Path) -> None:
     assert value(seen, "penstock_gateway_requests_total") == 5
 
 
-def test_what_cannot_shrink_is_told_as_refused(tmp_path: Path) -> None:
+def test_what_cannot_shrink_is_shown_as_refused(tmp_path: Path) -> None:
     """The client got the provider's refusal, and the session is stuck there."""
     body = body_of("anthropic", [{"role": "user", "content": "word " * 30_000}])
     with provider("anthropic") as double, standing(tmp_path, upstream_of(double)) as gateway:
@@ -251,7 +251,7 @@ def test_what_the_model_read_back_is_counted_and_paid(streamed: bool, tmp_path: 
 # ── looking on ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_who_observes_is_told_what_would_have_been_done(tmp_path: Path) -> None:
+def test_observing_shows_what_would_have_been_done(tmp_path: Path) -> None:
     """The answers are those without a gateway; what would have been cut, and the refusals avoided, are marked as such."""
     with provider("anthropic") as double:
         alone = Standing(double.base_url, urlsplit(double.base_url).port or 0, None, None)  # type: ignore[arg-type]
@@ -284,7 +284,7 @@ def ask(gateway: Any, turns: int) -> tuple[int, dict[str, str], bytes]:
     )
 
 
-def test_a_failure_in_looking_on_is_no_business_of_the_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_of_observing_does_not_affect_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer passes, and the request is counted."""
     monkeypatch.setattr("penstock.gateway.passage.Passage.observe", lambda *_: 1 / 0)
     with provider("anthropic") as double, standing(tmp_path, upstream_of(double), observes=True) as gateway:

@@ -156,7 +156,7 @@ def test_names_are_those_of_the_conventions() -> None:
     assert (failed.attributes["error.type"], failed.status.status_code.name) == ("529", "ERROR")
 
 
-def test_what_would_have_been_cut_is_told_as_that() -> None:
+def test_what_would_have_been_cut_is_marked_as_such() -> None:
     """This is the case if the gateway only observes."""
     told = Told(observes=True)
     Seen(observes=True, telemetry=told.telemetry).tell(read(new_cuts=("cleared",), cuts=1, is_observed=True))
@@ -165,7 +165,7 @@ def test_what_would_have_been_cut_is_told_as_that() -> None:
     assert "gen_ai.conversation.compacted" not in span.attributes
 
 
-def test_a_request_through_a_gateway_is_told_without_its_text(tmp_path: Path) -> None:
+def test_a_request_through_a_gateway_is_recorded_without_its_text(tmp_path: Path) -> None:
     """Neither its words nor its key are in any point or span."""
     told = Told()
     answer = json.dumps(

@@ -101,7 +101,7 @@ def test_numbers_of_the_environment_are_taken_within_their_bounds(monkeypatch: p
 
 
 @pytest.mark.proves("G-1", "G-3")
-def test_what_is_kept_is_what_is_cut_and_nobody_kept_before() -> None:
+def test_only_what_is_cut_and_not_kept_before_is_kept() -> None:
     """It depends on its length, on whether it was guarded before, and on what that guard said of the rest."""
     text = "".join(f"{at:04}\n" for at in range(400))
     limits = OutputLimits(chars=1_000)
@@ -153,7 +153,7 @@ def test_a_turn_can_be_used_up() -> None:
 
 
 @pytest.mark.proves("G-4", "G-6")
-def test_a_text_of_a_tool_is_inert_also_where_it_fits() -> None:
+def test_a_text_of_a_tool_is_inert_even_if_it_fits() -> None:
     """This applies to text; another value comes back as it is, whatever its text form would be."""
     shelf = Shelf()
     assert wrap_tool(lambda: "a\x1b[2Jb", "t", store=shelf)() == fitting.fit("a\x1b[2Jb", Allowance.chars(99))  # type: ignore[arg-type]
@@ -317,7 +317,7 @@ def test_no_more_is_held_than_the_ends_and_a_piece() -> None:
         assert bytes(ends._head) == bytes(range(min(held, 5)))
 
 
-def test_why_nothing_was_kept_comes_behind_why_it_broke_off() -> None:
+def test_why_nothing_was_kept_comes_after_why_it_broke_off() -> None:
     """Both are in the notice and in the fault; how the output continues, if nothing could be kept, comes last."""
 
     def parts() -> Iterator[bytes]:

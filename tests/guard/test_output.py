@@ -68,7 +68,7 @@ def test_a_store_that_keeps_secrets_shows_them(store: Store, tmp_path: Path) -> 
         assert "AKIAIOSFODNN7EXAMPLE" not in guard_output(text, "tool", store=other)
 
 
-def test_what_is_no_whole_is_redacted_by_nobody_here(store: Store, tmp_path: Path) -> None:
+def test_the_guard_redacts_only_by_the_rules_of_its_store(store: Store, tmp_path: Path) -> None:
     """A caller's own store may not redact, and a text that was cut before refers to its first whole."""
 
     class Own:

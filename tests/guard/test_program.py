@@ -87,7 +87,7 @@ def test_tokens_of_a_command_are_estimated_as_the_environment_says(store: str, m
 
 
 @pytest.mark.proves("G-3", "H-2")
-def test_a_command_whose_room_holds_no_handle_is_told_it_beside(store: str) -> None:
+def test_a_handle_without_room_is_printed_to_the_error_output(store: str) -> None:
     """What is withheld has a way back; the status is the command's."""
     done = ran("--chars", "10", "--", "sh", "-c", "seq 10000; exit 3")
     assert (done.returncode, len(done.stdout)) == (3, 10)
@@ -281,7 +281,7 @@ def test_what_is_ignored_stays_ignored(store: str) -> None:
 
 @pytest.mark.proves("H-2")
 @pytest.mark.parametrize("left", ["sleep 30", "while :; do echo more; sleep 0.1; done"], ids=["silent", "chatty"])
-def test_what_a_program_leaves_behind_holds_nobody_up(left: str, store: str, tmp_path: Path) -> None:
+def test_what_a_program_leaves_behind_delays_nobody(left: str, store: str, tmp_path: Path) -> None:
     """A server in the background keeps the pipe open although the program itself has ended."""
     started = time.monotonic()
     done = ran("--", "sh", "-c", f"echo started; ({left}) & echo $! > pid; exit 5", cwd=tmp_path)
@@ -370,7 +370,7 @@ def test_what_cannot_be_run_is_said_as_a_shell_does(command: str, status: int, s
     assert done.stdout == ""
 
 
-def test_flags_behind_the_command_are_its_own(store: str) -> None:
+def test_flags_after_the_command_are_its_own(store: str) -> None:
     """This also holds without `--`."""
     assert ran("echo", "--json", "--tokens", "x").stdout == "--json --tokens x\n"
 
@@ -444,7 +444,9 @@ def test_in_json_what_finds_no_room_anywhere_is_counted(
 @pytest.mark.proves("H-2")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
 @pytest.mark.parametrize(("command", "status"), [("echo hi; exit 5", 5), ("echo hi", 8), ("echo hi >&2; exit 6", 6)])
-def test_an_output_that_cannot_be_written_is_told_and_the_status_stays(command: str, status: int, store: str) -> None:
+def test_an_output_that_cannot_be_written_is_reported_and_the_status_stays(
+    command: str, status: int, store: str
+) -> None:
     """A failure of the program keeps its status; a success fails for the caller that waits for its output."""
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with Path("/dev/full").open("wb") as full:

@@ -86,7 +86,7 @@ def test_the_shells_own_options_stay(flags: str, text: str, status: int, shown: 
 
 
 @pytest.mark.parametrize("kind", ["a pipe", "a socket"])
-def test_what_a_host_talks_to_is_no_command(kind: str, file: str) -> None:
+def test_what_a_host_talks_to_is_not_guarded(kind: str, file: str) -> None:
     """A server or a hook configured as a shell line speaks a protocol, of any length, and answers at once."""
     text = f"exec {shlex.quote(sys.executable)} -c 'print(input() * 20000, flush=True); input()'"
     ours, theirs = socket.socketpair()

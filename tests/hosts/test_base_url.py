@@ -183,7 +183,7 @@ def test_a_host_that_cannot_be_led_is_refused_by_name(machine: Machine, host: st
     assert machine.files() == before
 
 
-def test_it_comes_beside_the_other_parts_and_goes_alone(machine: Machine) -> None:
+def test_it_is_added_to_the_other_parts_and_removed_alone(machine: Machine) -> None:
     """With two parts in one file, the address is removed and the hook stays; then every byte is back."""
     machine.write(".claude/settings.json", '{"env": {"A": "1"}}\n')
     before = machine.files()

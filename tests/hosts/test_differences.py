@@ -40,7 +40,7 @@ def test_a_diff_is_what_others_print(kinds: list[str]) -> None:
     assert [*unified(old, new, "one", "other")] == [*unified_diff(old, new, "one", "other")]
 
 
-def test_lines_that_stand_once_hold_the_others() -> None:
+def test_unique_lines_anchor_the_others() -> None:
     """Among thousands of equal lines, a removed and an added one give two stretches."""
     old = [line for at in range(1_000) for line in (f"{at}\n", "{\n", "}\n")]
     new = [*old[:300], "new\n", *old[300:2_400], *old[2_401:]]

@@ -54,7 +54,7 @@ def read(value: object) -> object:
 
 
 @given(st.text(alphabet='{}[]",:/*\\ \n\ttruefalsn01-.eE+x', max_size=30))
-def test_what_is_no_json_is_refused_with_its_place(text: str) -> None:
+def test_invalid_json_is_refused_with_its_place(text: str) -> None:
     """Only comments and trailing commas are read beyond the standard reader; no other error is raised."""
     said = "line "
     try:
@@ -87,7 +87,7 @@ def test_a_number_is_never_written_in_another_way(text: str) -> None:
     assert document.text.startswith(f'{{"o": {text[:-1]}')
 
 
-def test_a_number_is_no_string() -> None:
+def test_a_number_is_not_a_string() -> None:
     """`1` in place of `"1"` is a difference."""
     assert Document('{"a": 1}', "json").value != Document('{"a": "1"}', "json").value
 
@@ -131,7 +131,7 @@ def test_what_is_added_looks_like_what_is_there(text: str, after: str) -> None:
         ('{"k": 0, "a": 1, "k": 1}', '{"k": 0, "a": 1}'),
     ],
 )
-def test_what_is_removed_leaves_what_is_beside_it(text: str, after: str) -> None:
+def test_what_is_removed_leaves_what_is_next_to_it(text: str, after: str) -> None:
     """Its comma and line are removed; comments around it stay. Of a duplicate key, the one that counts is removed."""
     assert jsonc.remove(text, ("k",)) == after
 
@@ -147,7 +147,7 @@ def test_half_a_pair_stays_the_escape_that_it_was(text: str) -> None:
     document.text.encode()
 
 
-def test_a_number_that_is_none_is_equal_to_itself() -> None:
+def test_nan_is_equal_to_itself() -> None:
     """Python's NaN is not: a Codex configuration with one could not be edited."""
     text = "n = nan\nl = [-nan, inf]\n"
     document = Document(text, "toml")
@@ -214,7 +214,7 @@ def test_an_inline_table_is_said_to_be_one() -> None:
         ("[b]\nc = 1 # why", '[b]\nc = 1 # why\n\n[m.x]\nk = "v"\n'),
     ],
 )
-def test_a_table_begins_a_line_behind_a_blank_one(text: str, after: str) -> None:
+def test_a_table_begins_after_a_blank_line(text: str, after: str) -> None:
     """It is removed with the blank line; otherwise only a missing final line end may differ."""
     document = Document(text, "toml")
     document.put(("m", "x"), {"k": "v"})
@@ -258,7 +258,7 @@ def test_marks_and_fences_that_do_not_end_take_linear_time(line: str) -> None:
     assert growth(lambda size: lambda: Document(line * size, "markdown").block, 1_000) < BOUND
 
 
-def test_a_block_right_behind_a_fence_goes_with_its_line_end() -> None:
+def test_a_block_right_after_a_fence_is_removed_with_its_line_end() -> None:
     """A carriage return was once left over."""
     document = Document(f"```\r\n```\r\n{documents.BEGIN}\r\nx\r\n{documents.END}\r\n", "markdown")
     document.remove_block()

@@ -139,7 +139,7 @@ def test_the_handoff_is_a_document_like_every_other(claude: Host) -> None:
     assert {at.stat().st_mode & 0o777 for at in (claude.root / "handoffs").iterdir()} <= {0o600}
 
 
-def test_of_a_very_long_session_the_handoff_says_how_much_was_not_read(
+def test_the_handoff_of_a_very_long_session_says_how_much_was_not_read(
     claude: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The host waits for it, so only the two ends of its file are read."""
@@ -148,7 +148,7 @@ def test_of_a_very_long_session_the_handoff_says_how_much_was_not_read(
     assert claude.written().log_ref["skippedBytes"] == claude.path.stat().st_size - 600
 
 
-def test_where_there_is_nothing_to_give_nothing_is_said(tmp_path: Path) -> None:
+def test_nothing_is_said_if_there_is_nothing_to_give(tmp_path: Path) -> None:
     """There are no rules, and no compaction yet."""
     host = Host("claude", tmp_path)
     for source in ("startup", "resume", "clear", "compact"):
@@ -346,7 +346,7 @@ def test_a_session_that_has_gone_to_another_folder_gets_its_own(claude: Host) ->
     assert claude.hook("SessionStart", source="resume", session_id="", cwd=str(below)) is None
 
 
-def test_a_history_that_was_written_anew_is_looked_at_from_its_beginning(tmp_path: Path) -> None:
+def test_a_rewritten_history_is_read_from_its_beginning(tmp_path: Path) -> None:
     """If it is shorter than when the handoff was written, it has been compacted, whatever is now at its former end."""
     gemini = Host("gemini", tmp_path)
     written(gemini.path, histories.gemini("Fix the parser. " * 50, ["I will."]))
@@ -384,7 +384,7 @@ def test_secrets_are_kept_by_the_stores_rules(claude: Host, monkeypatch: pytest.
     assert "Use the key" in text
 
 
-def test_it_lies_beside_the_users_store() -> None:
+def test_it_is_next_to_the_users_store() -> None:
     """It is where programs keep their state."""
     assert folder_for({"XDG_STATE_HOME": "/s"}) == os.path.join("/s", "penstock-handoffs")
     assert folder_for({"XDG_STATE_HOME": "s", "HOME": "/h"}) == os.path.join(
@@ -433,7 +433,7 @@ def test_a_rule_before_a_long_prompt_takes_no_ones_place(rule: str, tmp_path: Pa
     assert Tokens().count(given_back).high <= BUDGET_TOKENS
 
 
-def test_words_behind_what_an_editor_says_are_a_persons(tmp_path: Path) -> None:
+def test_words_after_an_editors_text_are_the_persons(tmp_path: Path) -> None:
     """Claude Code puts the open file, and its own reminders, before a person's words, as blocks of one message."""
     host = Host("claude", tmp_path)
     made = Claude()

@@ -159,7 +159,7 @@ def test_the_shape_of_a_tool_stays_and_only_its_large_text_changes(opened: Opene
 
 
 @pytest.mark.proves("H-1")
-def test_pictures_beside_a_flood_stay(opened: Opened) -> None:
+def test_pictures_next_to_a_flood_stay(opened: Opened) -> None:
     """What is not text is neither counted nor cut."""
     picture = {"type": "image", "data": "A" * 300_000, "mimeType": "image/png"}
     first = {**blocks(FLOOD)[0], "annotations": {"priority": 1}}
@@ -249,7 +249,7 @@ def test_a_list_in_a_list_ends_early_within_it(opened: Opened) -> None:
 
 
 @pytest.mark.proves("H-1")
-def test_a_flood_in_one_text_beside_a_long_list_leaves_room_for_both(opened: Opened) -> None:
+def test_a_flood_in_one_text_next_to_a_long_list_leaves_room_for_both(opened: Opened) -> None:
     """The list ends early and the text is cut, each with its way to the whole."""
     event = claude("other", {"output": FLOOD, "rows": [[at, at] for at in range(9_000)]})
     reply = answered(CLAUDE, event, opened)
@@ -275,7 +275,7 @@ def test_a_text_that_the_host_has_twice_counts_once(opened: Opened) -> None:
 
 @pytest.mark.proves("H-1")
 @pytest.mark.parametrize("host", ["claude", "codex", "opencode"])
-def test_a_flood_in_a_resource_beside_a_small_text_is_cut(host: str, opened: Opened) -> None:
+def test_a_flood_in_a_resource_next_to_a_small_text_is_cut(host: str, opened: Opened) -> None:
     """What a server embeds is shown like any text."""
     embedded = {"type": "resource", "resource": {"uri": "db://all", "mimeType": "text/plain", "text": FLOOD}}
     content = [*blocks("see", "below"), embedded, {"type": "image", "data": "A" * 90, "mimeType": "image/png"}]
@@ -339,7 +339,7 @@ def test_a_flood_on_both_outputs_is_shared_out(opened: Opened) -> None:
 
 
 @pytest.mark.proves("H-1")
-def test_where_the_host_names_a_file_with_the_whole_that_is_kept(opened: Opened, tmp_path: Path) -> None:
+def test_the_whole_is_kept_if_the_host_names_a_file_with_it(opened: Opened, tmp_path: Path) -> None:
     """Claude Code passes the first 30,000 characters of a command's output and keeps all of it in a file."""
     (tmp_path / "all.txt").write_text(FLOOD)
     event = bash(FLOOD[:30_000], persistedOutputPath=str(tmp_path / "all.txt"), persistedOutputSize=len(FLOOD))
@@ -397,7 +397,7 @@ def test_a_whole_that_cannot_be_kept_leaves_the_hosts_own_words(tmp_path: Path) 
 
 @pytest.mark.proves("H-1")
 @pytest.mark.parametrize("is_shown", [True, False])
-def test_all_of_a_commands_output_is_there_where_only_its_errors_are_too_long(
+def test_a_commands_whole_output_is_there_if_only_its_errors_are_too_long(
     is_shown: bool, opened: Opened, tmp_path: Path
 ) -> None:
     """The host passes a part and names its file; our answer removes that name, so it includes what the host left out."""
@@ -422,7 +422,7 @@ def test_a_result_in_very_many_texts_stays_within_the_budget(rows: int, size: in
 
 
 @pytest.mark.proves("H-1")
-def test_very_many_texts_that_are_in_no_list_are_told_of_once(opened: Opened) -> None:
+def test_very_many_texts_outside_lists_share_one_notice(opened: Opened) -> None:
     """A record of records has no list to end early: the first texts stay, the others are empty, and everything is kept."""
     texts_of_part = {f"text {by}": f"{by} " + "x" * 900 for by in range(30)}
     record = {f"part {at}": {"type": "text", **texts_of_part} for at in range(30)}
@@ -488,7 +488,7 @@ def test_a_number_of_more_digits_than_python_reads_is_text(host: str, digits: in
 
 
 @pytest.mark.proves("H-1")
-def test_what_python_does_not_read_stays_as_it_was_where_it_fits(opened: Opened) -> None:
+def test_what_python_cannot_read_stays_as_it_was_if_it_fits(opened: Opened) -> None:
     """Next to a flood, a small but deep result must not become text for its host."""
     odd = b"[" * 2_000 + b"0.1000000000000000055511151231257827" + b"]" * 2_000
     event = raw(bash(FLOOD, rows=["ROWS"], number="N")).replace(b'["ROWS"]', odd).replace(b'"N"', b"-" + b"7" * 5_000)
@@ -498,14 +498,14 @@ def test_what_python_does_not_read_stays_as_it_was_where_it_fits(opened: Opened)
 
 
 @pytest.mark.proves("H-5")
-def test_what_is_no_json_is_never_printed(opened: Opened) -> None:
+def test_invalid_json_is_never_printed(opened: Opened) -> None:
     """Python reads and writes `Infinity`, which no host reads."""
     printed = Hook(CLAUDE, opened, CommandLine).answer(raw(bash(FLOOD)).replace(b"false", b"Infinity", 1))
     assert list(json.loads(printed)) == ["systemMessage"]
 
 
 @pytest.mark.proves("H-1")
-def test_numbers_beside_a_flood_stay_as_they_were_spelled(opened: Opened) -> None:
+def test_numbers_next_to_a_flood_keep_their_spelling(opened: Opened) -> None:
     """The same number in other digits is different text for a model."""
     spelled = b"[1e5, 1.0, -0.10, 1E+2, 12345678901234567890, 1e999, 0.1000000000000000055511151231257827]"
     event = raw(bash(FLOOD, rows=["ROWS"])).replace(b'["ROWS"]', spelled)
@@ -517,7 +517,7 @@ def test_numbers_beside_a_flood_stay_as_they_were_spelled(opened: Opened) -> Non
 
 
 @pytest.mark.proves("H-1")
-def test_what_stands_beside_a_text_is_named_where_only_text_can_be_shown(opened: Opened) -> None:
+def test_what_is_next_to_a_text_is_named_if_only_text_can_be_shown(opened: Opened) -> None:
     """A link stays readable and a picture is counted; once, one of them kept the whole result from being cut."""
     link = {"type": "resource_link", "uri": "file:///a", "name": "a"}
     content = [*blocks(FLOOD), link, {"type": "image", "data": "A" * 90_000, "mimeType": "image/png"}]
@@ -528,7 +528,7 @@ def test_what_stands_beside_a_text_is_named_where_only_text_can_be_shown(opened:
 
 
 @pytest.mark.proves("H-1")
-def test_where_the_host_had_cut_the_notice_says_so_and_how_to_avoid_it(opened: Opened) -> None:
+def test_the_notice_says_that_the_host_had_cut_and_how_to_avoid_it(opened: Opened) -> None:
     """Codex removes the middle of a command's output before its hooks see it, and keeps it nowhere."""
     handed = "Warning: truncated output (original token count: 87224)\nTotal output lines: 60000\n\n" + FLOOD[:20_000]
     reason = answered(CODEX, codex("Bash", handed), opened)["reason"]
@@ -615,7 +615,7 @@ def test_what_only_begins_like_our_pager_does_not(command: str, opened: Opened) 
     assert answered(CLAUDE, event, opened) is not None
 
 
-def test_what_an_edit_holds_for_the_screen_is_no_result(opened: Opened) -> None:
+def test_what_an_edit_holds_for_the_screen_is_not_a_result(opened: Opened) -> None:
     """Claude Code shows its model a sentence and keeps the file before and after for the person."""
     event = claude("Edit", {"filePath": "/a", "originalFile": FLOOD, "structuredPatch": [], "userModified": False})
     assert answered(CLAUDE, event, opened) is None
@@ -633,7 +633,7 @@ def test_other_events_are_not_ours(name: str, event: str | None, opened: Opened)
     "printed", [b"", b"{", b"\xff\xfe", b"[]", b"null", b'{"hook_event_name": "PostToolUse"}', b"[" * 100_000]
 )
 @pytest.mark.parametrize("name", HOOK_NAMES)
-def test_what_is_no_event_changes_nothing(name: str, printed: bytes, opened: Opened) -> None:
+def test_an_invalid_event_changes_nothing(name: str, printed: bytes, opened: Opened) -> None:
     """The hook fails open: at most the person gets a sentence."""
     said = Hook(hook_host(name), opened, CommandLine).answer(printed)
     assert not said or list(json.loads(said)) == ["systemMessage"]
@@ -771,7 +771,7 @@ def test_the_lines_of_a_file_keep_their_numbers_below_the_notice(opened: Opened)
     assert numbered[40].startswith("The whole, 9000 lines")
 
 
-def test_where_our_tools_are_there_the_notice_names_them(opened: Opened) -> None:
+def test_the_notice_names_our_tools_if_they_are_installed(opened: Opened) -> None:
     """A model with `ctx_page` needs no shell."""
     printed = Hook(CODEX, opened, mcp).answer(raw(codex("Bash", FLOOD)))
     assert 'ctx_page(handle="' in json.loads(printed)["reason"]

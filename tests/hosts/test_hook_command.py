@@ -57,7 +57,7 @@ def test_the_page_that_is_named_is_what_its_host_shows(host: str, named: str, tm
 
 
 @pytest.mark.proves("H-5")
-def test_a_person_who_types_it_is_told_as_ever(tmp_path: Path) -> None:
+def test_a_person_who_types_it_gets_the_usual_error(tmp_path: Path) -> None:
     """On a terminal no host waits."""
     status, drawn = on_terminal((*HOOK, "cluade"), cwd=tmp_path)
     assert status == 2

@@ -138,7 +138,7 @@ def test_a_file_that_cannot_be_edited_is_left_and_what_to_add_is_named(machine: 
     assert machine.files() == before
 
 
-def test_bytes_that_are_no_utf_8_are_left(machine: Machine) -> None:
+def test_a_file_of_invalid_utf_8_is_left(machine: Machine) -> None:
     """The error gives the place of the first."""
     (machine.home / ".claude.json").write_bytes(b'{"a": "\xff"}')
     done = machine.type("install", "claude", "--yes")
@@ -192,7 +192,7 @@ def test_a_folder_that_takes_no_file_is_known_before_anything_is_written(
     assert [f"{settings.parent} takes no file" in said for said in plan.refused] == [True]
 
 
-def test_root_in_the_home_of_another_is_told_so(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_in_the_home_of_another_gets_a_note(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """`sudo` keeps HOME on some systems: a servers file that its host may not read would stop the host."""
 
     def notes() -> str:
@@ -208,7 +208,7 @@ def test_root_in_the_home_of_another_is_told_so(machine: Machine, monkeypatch: p
     assert "root in another user's home" in notes()
 
 
-def test_a_folder_that_is_gone_is_told_in_plain_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_current_folder_is_reported_in_plain_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """A shell may be in a folder that another shell removed."""
 
     def gone() -> str:
@@ -358,7 +358,7 @@ def test_a_program_that_moved_is_renewed(machine: Machine) -> None:
     assert not path.exists()
 
 
-def test_a_user_who_turned_hooks_off_is_told(machine: Machine) -> None:
+def test_a_user_who_turned_hooks_off_gets_a_note(machine: Machine) -> None:
     """Ours is added, and what is off stays off."""
     machine.write(".codex/config.toml", "[features]\nhooks = false\n")
     assert "features.hooks is false" in machine.done("install", "codex", "--hook", "--yes")
@@ -411,7 +411,7 @@ def test_what_was_there_before_can_be_copied_back(machine: Machine) -> None:
 
 @pytest.mark.parametrize("verb", ["install", "uninstall"])
 @pytest.mark.parametrize("at", range(12))
-def test_killed_between_any_two_writes_it_goes_on(machine: Machine, verb: str, at: int) -> None:
+def test_an_installation_killed_between_any_two_writes_continues(machine: Machine, verb: str, at: int) -> None:
     """Running the same commands again still restores what was there before."""
     machine.write(".gemini/settings.json", '{"a": 1} // mine')
     machine.write(".gemini/GEMINI.md", "# Mine\n")

@@ -169,7 +169,7 @@ def test_both_count_bytes(host: HookHost, opened: Opened) -> None:
     assert len(shown.encode()) <= host.budget
 
 
-def test_a_file_named_beside_another_text_is_not_taken_for_its_whole(opened: Opened, tmp_path: Path) -> None:
+def test_a_file_named_in_an_uncut_text_is_not_taken_for_its_whole(opened: Opened, tmp_path: Path) -> None:
     """If opencode did not cut the text, the text is the whole."""
     path = tmp_path / "tool_1"
     path.write_text("another\n" * 9_000)

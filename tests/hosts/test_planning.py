@@ -152,7 +152,7 @@ def test_what_a_user_changed_in_between_stays(form: Format) -> None:
         assert file.text == edit(base).replace("15", "16")
 
 
-def test_what_others_added_behind_our_entries_stays() -> None:
+def test_what_others_added_after_our_entries_stays() -> None:
     """A member may follow ours, in the same object or around it, with a comma from either."""
     from penstock.hosts import jsonc
 
@@ -169,7 +169,7 @@ def test_what_others_added_behind_our_entries_stays() -> None:
         assert file.value == expected
 
 
-def test_a_tool_that_writes_the_whole_file_anew_is_no_obstacle() -> None:
+def test_a_tool_that_rewrites_the_whole_file_is_no_obstacle() -> None:
     """It may drop comments and change indentation and order: what it says stays, except for ours."""
     for seed in FILES:
         file = File("json", configurations.json_text(seed))
@@ -234,7 +234,7 @@ def test_a_hook_that_a_person_wrote_stays_and_ours_goes() -> None:
         assert "'/opt/my tools/bin/penstock' hook gemini\"" not in (file.text or "")
 
 
-def test_without_a_record_a_hook_with_a_bare_name_stays_beside_ours() -> None:
+def test_without_a_record_a_hook_with_a_bare_name_stays_next_to_ours() -> None:
     """Nor is one with a flag removed: what a person typed is not what we write, whatever is next to it."""
     file = File("json", json.dumps({"hooks": {"AfterTool": [BY_HAND]}}))
     ours = json.loads(json.dumps(BY_HAND))

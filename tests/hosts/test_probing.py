@@ -59,7 +59,7 @@ def test_what_is_installed_is_tried(machine: Machine) -> None:
     assert not (machine.home / ".local/state/penstock").exists()  # checking makes no store of the user's
 
 
-def test_what_does_not_work_is_told(machine: Machine) -> None:
+def test_what_does_not_work_is_reported(machine: Machine) -> None:
     """These are another host's hook, a missing one and a broken file: exit status 1, with what was seen."""
     for host in ("claude", "codex", "gemini"):
         machine.done("install", host, "--yes", "--hook")

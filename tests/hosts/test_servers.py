@@ -95,7 +95,7 @@ def test_variables_are_put_in_as_hosts_do(written: str, meant: str) -> None:
     assert dict(server.headers) == {"A": meant}
 
 
-def test_what_is_switched_off_is_no_server() -> None:
+def test_a_disabled_server_is_not_listed() -> None:
     """A file without servers is an error that names a valid form."""
     off: dict[str, Any] = {"a": {"command": "x", "disabled": True}, "b": {"command": "x", "enabled": False}}
     assert read({"mcpServers": off}) == []
@@ -190,7 +190,7 @@ class Endless(BaseHTTPRequestHandler):
         pass
 
 
-def test_an_answer_without_an_end_is_no_memory_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_answer_takes_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is reported, and what had come is released."""
     monkeypatch.setattr("penstock.hosts.tool_definitions._MAX_BYTES", 4 << 20)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Endless)

@@ -148,7 +148,7 @@ def test_what_a_person_took_back_is_not_said(tmp_path: Path) -> None:
     assert made.next_step == ""
 
 
-def test_results_of_parallel_calls_hang_beside_the_way(tmp_path: Path) -> None:
+def test_results_of_parallel_calls_are_off_the_branch(tmp_path: Path) -> None:
     """The next answer continues from only one of them."""
     talk = Claude()
     talk.says("Fix the parser.")
@@ -194,7 +194,7 @@ def test_words_of_claude_code_are_nobodys(more: dict[str, bool], tmp_path: Path)
 @pytest.mark.parametrize(
     "text", ["<command-name>/compact</command-name>", "<local-command-stdout>x", "[Request interrupted by user]"]
 )
-def test_commands_to_the_host_are_no_words_to_the_model(text: str, tmp_path: Path) -> None:
+def test_commands_to_the_host_are_not_words_to_the_model(text: str, tmp_path: Path) -> None:
     """They come as a text and as blocks."""
     talk = claude_session()
     talk.add("user", text)
@@ -239,7 +239,7 @@ def test_what_a_host_says_by_itself_is_left_out(host: str, tmp_path: Path) -> No
     ]
 
 
-def test_gemini_tells_a_result_once(tmp_path: Path) -> None:
+def test_a_result_of_gemini_is_read_once(tmp_path: Path) -> None:
     """Its file has it in the answer, in a message, and twice more after a resume."""
     path = sessions(tmp_path)["gemini"]
     results = [result.call_id for entry in read_session("gemini", path).transcript.entries for result in entry.results]

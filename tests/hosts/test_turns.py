@@ -76,7 +76,7 @@ def test_a_store_that_is_locked_holds_up_no_result_that_only_counts(tmp_path: Pa
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"a": 1}', b'{"a": ["x", "y"]}', b"\xff" * 70_000])
-def test_a_file_that_is_no_count_counts_nothing(content: bytes, tmp_path: Path) -> None:
+def test_a_file_without_counts_counts_nothing(content: bytes, tmp_path: Path) -> None:
     """A process was killed while writing."""
     folder = str(tmp_path / "own")
     turns.spend("a", 5, window_seconds=60, folder=folder)

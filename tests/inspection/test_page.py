@@ -255,7 +255,7 @@ def test_a_lane_shows_all_that_happened(at_turns: list[int], turns: int) -> None
 
 
 @given(st.integers(1, 10**9))
-def test_the_lines_behind_a_drawing_are_round_and_few(top: int) -> None:
+def test_the_grid_lines_of_a_drawing_are_round_and_few(top: int) -> None:
     """None is at the top or above, none at the bottom, and they are not crowded."""
     made = drawing.rules(top)
     assert len(made) <= 8

@@ -153,7 +153,7 @@ def test_on_a_telephone_turns_go_before_refusals(seen: Shown) -> None:
     assert shapes["overview narrow"]["heads"] == ["Session", "Fill", "Newest", "Refused", "State"]
 
 
-def test_who_does_not_see_can_read_it(seen: Shown) -> None:
+def test_the_pages_are_accessible(seen: Shown) -> None:
     """It has names, ordered headings, unique ids, tables with scopes, and text in contrast to its background."""
     assert {name: faults for name, faults in seen[0]["faults"].items() if faults} == {}
 

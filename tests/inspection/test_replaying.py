@@ -60,7 +60,7 @@ def rounds(count: int, letters: int) -> list[Happening]:
     ],
     ids=["figures before", "figures behind", "no figures", "paused, figures before", "paused, figures behind"],
 )
-def test_where_nothing_has_to_go_the_same_is_sent(order: Any) -> None:
+def test_the_same_is_sent_if_nothing_has_to_go(order: Any) -> None:
     """The host may record figures and words in any order; what no record shows is sent with ours, too."""
     done = replayed(Instructed("s" * 300), *order(Answered(None), Answered(None)))
     assert sent(done) == [turn.recorded_tokens for turn in done.turns]
@@ -113,7 +113,7 @@ def test_a_counter_that_is_not_sure_does_not_make_plans_forget_more() -> None:
     assert sent(unsure) == sent(sure)
 
 
-def test_what_a_provider_counts_beside_our_count_is_room_that_is_taken() -> None:
+def test_what_a_provider_counts_above_our_count_takes_room() -> None:
     """Instructions that no record shows fill our requests as they did the recorded ones."""
     figures = [Answered(12_000)]
     (first, *others) = rounds(30, 400)

@@ -102,7 +102,7 @@ def test_calls_of_one_answer_are_one_turn_however_they_are_recorded() -> None:
     assert len(told(*unrecorded).turns) == 2
 
 
-def test_what_no_record_shows_is_told_apart_and_carried_on() -> None:
+def test_unrecorded_content_is_separated_and_carried_on() -> None:
     """If the provider counted more, the rest is `unrecorded`, also in requests without a figure of their own."""
     story = told(user("x" * 96), Answered(1_000), answer("ok"), user("y" * 6), Answered(None), answer("ok"))
     assert [turn.by_kind for turn in story.turns] == [
@@ -113,7 +113,7 @@ def test_what_no_record_shows_is_told_apart_and_carried_on() -> None:
     assert story.turns[1].counted_tokens == 116
 
 
-def test_where_our_count_is_above_the_measurement_the_kinds_are_made_smaller() -> None:
+def test_the_kinds_are_scaled_down_if_our_count_is_above_the_measurement() -> None:
     """The turn has the provider's figure, whatever we count: the kinds share it in proportion."""
     story = told(Instructed("s" * 300), user("x" * 596), Answered(301), answer("ok"))
     assert story.turns[0].by_kind == {"instructions": 100, "user": 201}
@@ -158,7 +158,7 @@ def test_a_refusal_is_a_turn_with_the_size_that_it_names() -> None:
     assert nothing.turns[0].recorded_tokens == 213_462, "a figure of nothing takes nothing away"
 
 
-def test_the_window_is_who_knows_it_best() -> None:
+def test_the_window_is_that_of_the_best_source() -> None:
     """A person's value outranks a refusal's, and a refusal's outranks what the host records."""
     recorded = (user("x"), Answered(5, window_tokens=258_400))
     refused = (*recorded, Refused("prompt is too long: 213462 tokens > 200000 maximum"))
@@ -186,7 +186,7 @@ def compacted() -> tuple[Happening, ...]:
     )
 
 
-def test_a_line_in_place_of_a_cleared_result_is_no_answer() -> None:
+def test_a_line_in_place_of_a_cleared_result_is_not_an_answer() -> None:
     """The call is still there and its result is not: asking again shows that it was needed; a result that stayed was not."""
     line = "[cleared: Read a.py; about 500 tokens, 20 lines; run it again to see it]"
 
@@ -222,7 +222,7 @@ def test_a_compaction_says_what_went_and_what_was_asked_again() -> None:
     assert (task.turn, task.requests) == (1, 5), "it went with every request, before the compaction and behind it"
 
 
-def test_what_a_compaction_takes_is_no_reread() -> None:
+def test_what_a_compaction_takes_is_not_a_reread() -> None:
     """A file reread after a compaction was needed; one reread while it is still there was waste."""
     assert told(*compacted()).waste.rereads == ()
     twice = (call("Read", "c1", file_path="a.py"), result("A" * 50, "c1"), Answered(None))

@@ -103,13 +103,13 @@ def test_what_is_let_in_is_handed_on_as_it_was_read_and_so_is_the_answer() -> No
     assert got == [{"type": "http.request", "body": BODY, "more_body": False}]
 
 
-def test_who_goes_away_before_the_body_has_come_is_answered_nothing() -> None:
+def test_a_client_that_leaves_before_its_body_has_come_gets_no_answer() -> None:
     """The application is not called either."""
     parts: list[Message] = [{"type": "http.request", "body": BODY[:9], "more_body": True}, {"type": "http.disconnect"}]
     assert asyncio.run(asked(gate_before(nobody), *parts)) == ([], [])
 
 
-def test_who_goes_away_ends_the_call_and_nothing_else_does() -> None:
+def test_only_a_client_that_leaves_ends_the_call() -> None:
     """Anything else that follows a completely read request is ignored."""
     ended: list[int] = []
 
@@ -192,7 +192,7 @@ def test_a_body_that_is_too_long_or_no_message_is_refused_when_it_has_come() -> 
     assert json.loads(body)["error"]["code"] == -32700
 
 
-def test_a_body_that_does_not_come_is_told_so_and_its_connection_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_body_is_answered_and_its_connection_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is left to read."""
     monkeypatch.setattr(http_server, "BODY_SECONDS", 0.01)
     sent, _ = asyncio.run(asked(gate_before(nobody), {"type": "http.request", "body": b"{", "more_body": True}))
@@ -267,7 +267,7 @@ def test_a_session_id_holds_the_name_of_its_client(name: str) -> None:
 
 
 @pytest.mark.parametrize("params", [None, {}, {"clientInfo": "x"}, {"clientInfo": {"name": 7}}])
-def test_who_says_no_name_has_none(params: Message | None) -> None:
+def test_a_client_without_a_name_has_none(params: Message | None) -> None:
     """This holds whatever is in place of a name."""
     got: list[Message] = []
 
@@ -492,7 +492,7 @@ def test_a_reader_has_its_time_from_what_it_read_last() -> None:
         assert transport.aborted == before
 
 
-def test_who_reads_nothing_from_the_start_is_closed_after_its_time() -> None:
+def test_a_client_that_never_reads_is_closed_after_its_time() -> None:
     """It is not closed earlier, and at most a tenth later."""
     loop = Loop()
     one, transport = opened(loop, set())
@@ -505,7 +505,7 @@ def test_who_reads_nothing_from_the_start_is_closed_after_its_time() -> None:
     assert 37 <= transport.aborted[0] <= 40
 
 
-def test_who_asked_is_told_once_a_connection_is_lost() -> None:
+def test_a_request_is_told_once_its_connection_is_lost() -> None:
     """Requests of a connection share its state, and the server's state stays; a header's timer ends with it."""
     loop, told = Loop(), []
     one, transport = opened(loop, set())

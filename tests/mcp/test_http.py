@@ -366,7 +366,7 @@ def test_the_token_is_made_once_and_only_its_owner_can_read_it(monkeypatch: pyte
         (b"a b " * 20, 0o600, "no token"),
     ],
 )
-def test_a_token_that_is_none_is_refused(tmp_path: Path, content: bytes, mode: int, reason: str) -> None:
+def test_an_invalid_token_is_refused(tmp_path: Path, content: bytes, mode: int, reason: str) -> None:
     """It is readable by others, too short, empty, or two words."""
     file = tmp_path / "token"
     file.write_bytes(content)
@@ -376,7 +376,7 @@ def test_a_token_that_is_none_is_refused(tmp_path: Path, content: bytes, mode: i
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", ":0", "192.0.2.1:0", "example.com:0"])
-def test_other_machines_are_served_only_by_who_knows(address: str) -> None:
+def test_other_machines_are_served_only_on_request(address: str) -> None:
     """Nothing here is encrypted, so only loopback is served by default."""
     with pytest.raises(CallerError, match="--i-know"):
         listen(address)

@@ -217,7 +217,7 @@ print(json.dumps([unreachable, *(outcome(os.path.join(store, *at), mode) for at,
 
 @needs_landlock
 @pytest.mark.proves("L-8")
-def test_the_wall_lets_the_store_through_and_nothing_beside_it(workspace: Path, store_folder: Path) -> None:
+def test_the_wall_lets_the_store_through_and_nothing_next_to_it(workspace: Path, store_folder: Path) -> None:
     """Its folder can be read and written, nothing next to it; the root can still only be read."""
     command = [sys.executable, "-c", _BEHIND, str(workspace)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/", timeout=30)

@@ -43,7 +43,7 @@ def test_at_most_so_many_work_at_once() -> None:
 
 
 @pytest.mark.proves("L-9")
-def test_work_that_does_not_come_back_is_left_behind() -> None:
+def test_work_that_does_not_return_is_abandoned() -> None:
     """G6: `Late` comes at the deadline; its place is free for others; with too many abandoned, `Busy`; then it recovers."""
     release = threading.Event()
 
@@ -79,7 +79,7 @@ def test_a_lane_with_patience_is_not_filled_by_what_takes_long() -> None:
     asyncio.run(steps())
 
 
-def test_who_is_cancelled_while_waiting_takes_no_place() -> None:
+def test_a_call_cancelled_while_waiting_takes_no_place() -> None:
     """Cancelling a call that waits, or one that works, leaves the lane as it was."""
     release = threading.Event()
 
@@ -101,7 +101,7 @@ def test_who_is_cancelled_while_waiting_takes_no_place() -> None:
     asyncio.run(steps())
 
 
-def test_an_exception_reaches_who_asked() -> None:
+def test_an_exception_reaches_the_caller() -> None:
     """The thread continues to serve."""
 
     def fail() -> None:

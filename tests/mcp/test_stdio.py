@@ -213,7 +213,7 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
 
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize("arguments", [[1], "a string", 7, True])
-def test_arguments_that_are_no_object_are_refused_by_the_tool(ours: Wire, arguments: object) -> None:
+def test_arguments_that_are_not_an_object_are_refused_by_the_tool(ours: Wire, arguments: object) -> None:
     """H23: the result names what the tool takes; omitted arguments count as empty."""
     sent = call("ctx_view")
     sent["params"]["arguments"] = arguments

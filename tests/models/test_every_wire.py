@@ -54,7 +54,7 @@ def test_a_streamed_answer_is_the_plain_one(wire: str) -> None:
         (["a", "b"], ["a", "b"]),
     ],
 )
-def test_calls_that_a_server_does_not_tell_apart_are_told_apart(ids: list[str | None], told: list[str]) -> None:
+def test_calls_that_a_server_does_not_distinguish_are_told_apart(ids: list[str | None], told: list[str]) -> None:
     """Each gets its own id, so that none is run in place of another; arguments that came as an object become text."""
     asked = [
         {

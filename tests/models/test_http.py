@@ -110,7 +110,7 @@ def test_what_goes_out_is_the_request(wire: str) -> None:
     assert json.dumps(request) == before
 
 
-def test_half_a_surrogate_pair_is_sent_as_what_stands_for_one() -> None:
+def test_half_a_surrogate_pair_is_sent_as_a_replacement() -> None:
     """Text from a file cut in the middle must not fail, at the provider either, which accepts no half; two halves are one."""
     with LoopbackProvider("openai-chat", 1_000, script=[say("ok")]) as provider:
         remote(provider).send(asking("openai-chat", "cut \ud83d, \udce9 and \ud83d" + "\ude00"))
@@ -118,7 +118,7 @@ def test_half_a_surrogate_pair_is_sent_as_what_stands_for_one() -> None:
 
 
 @pytest.mark.parametrize("request_", [[], "hi", None, {"messages": {1, 2}}, {"messages": float("nan")}])
-def test_a_request_that_is_no_json_object_is_the_caller_s_error(request_: Any) -> None:
+def test_a_request_that_is_not_a_json_object_is_the_callers_error(request_: Any) -> None:
     """It is reported before anything is sent."""
     with (
         LoopbackProvider("openai-chat", 1_000, script=[]) as provider,
@@ -239,7 +239,7 @@ def test_what_is_cancelled_already_is_not_sent() -> None:
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_nothing_is_told_after_a_cancellation(wire: str) -> None:
+def test_nothing_is_reported_after_a_cancellation(wire: str) -> None:
     """Neither words that had already come nor later ones are reported."""
     pieces: list[str] = []
     with LoopbackProvider(wire, 1_000, script=[say("a word " * 200)]) as provider, pytest.raises(Cancelled):
@@ -263,7 +263,7 @@ def test_what_on_text_raises_comes_out() -> None:
 # ── where it runs ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_it_works_where_an_event_loop_runs() -> None:
+def test_it_works_inside_an_event_loop() -> None:
     """In a notebook every cell runs inside a loop."""
     pieces: list[str] = []
 
@@ -297,7 +297,7 @@ def test_threads_share_a_model() -> None:
     assert answers == {str(n): f"I am {n}" for n in range(8)}
 
 
-def test_certificates_are_read_where_a_connection_is_encrypted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certificates_are_read_only_for_encrypted_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes 70 ms, so it is skipped for a model on this machine, but not for any other, nor for a proxy."""
     trusted = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     monkeypatch.setattr(connecting, "_certificates", lambda: trusted)
@@ -316,7 +316,7 @@ def test_certificates_are_read_where_a_connection_is_encrypted(monkeypatch: pyte
         assert (context is trusted, context.verify_mode) == (is_read, ssl.CERT_REQUIRED), address
 
 
-def test_httpx2_is_loaded_with_the_first_model_and_its_absence_is_told() -> None:
+def test_httpx2_is_loaded_with_the_first_model_and_its_absence_is_reported() -> None:
     """Scripts need no extra; a provider needs one, and the error names it."""
     code = (
         "import sys\nsys.modules['httpx2'] = None\n"

@@ -28,7 +28,7 @@ _CALL = {"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "argum
 
 
 @pytest.mark.parametrize("delta", [{"content": "y" * 4_000}, _CALL], ids=["words", "arguments"])
-def test_a_stream_without_end_is_ended_and_told(delta: dict[str, object]) -> None:
+def test_an_endless_stream_is_ended_and_reported(delta: dict[str, object]) -> None:
     """The memory of a separate process is measured: 200 MB is three times the bound on what is read."""
     event = {"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
     block = ("data: " + json.dumps(event) + "\n\n").encode() * 50

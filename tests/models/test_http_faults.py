@@ -213,7 +213,7 @@ def test_a_name_server_that_stalls_keeps_nobody_from_cancelling(stuck_names: thr
         (nothing, (EVENTS.replace("\r\n\r\n", "\r\ncontent-length: 900\r\n\r\n"), chunk("a", "stop")), "close"),
     ],
 )
-def test_an_answer_that_breaks_off_is_none(
+def test_an_answer_that_breaks_off_is_an_error(
     on_text: Callable[[str], None] | None, parts: tuple[str, ...], then: str
 ) -> None:
     """Half an answer is never taken for a whole one: a call in it might be half a call."""
@@ -281,7 +281,7 @@ def test_a_server_that_does_not_stream_answers_all_the_same() -> None:
         '{"a":' * 100_000,
     ],
 )
-def test_a_body_that_is_no_answer_is_told(wire: str, body: str) -> None:
+def test_a_body_that_is_not_an_answer_is_reported(wire: str, body: str) -> None:
     """Code that uses the model may rely on the shape of an answer; a broken server may be tried again."""
     for on_text in (None, nothing):
         with peer(reply(body)) as serving, pytest.raises(Unreadable) as caught:
@@ -291,7 +291,7 @@ def test_a_body_that_is_no_answer_is_told(wire: str, body: str) -> None:
 
 
 @pytest.mark.parametrize("data", ["hello", "[]", '{"choices"', "[DONE", "\ufeff{}", '{"a":' * 10_000])
-def test_an_event_that_is_no_json_object_is_told(data: str) -> None:
+def test_an_event_that_is_not_a_json_object_is_reported(data: str) -> None:
     """This also holds in the middle of a stream."""
     with (
         peer(EVENTS, chunk("a"), f"data: {data}\n\n", then="hold") as serving,

@@ -117,7 +117,7 @@ def test_the_environment_of_the_process_is_used_where_none_is_given(monkeypatch:
     assert "OPENAI_API_KEY" in os.environ
 
 
-def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_is_used_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy named by the environment cannot reach a server on loopback, and must not see its requests."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
@@ -127,7 +127,7 @@ def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "nonsense://127.0.0.1:9", "http://127.0.0.1:x"])
-def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
+def test_an_unusable_proxy_is_reported(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
     """It is a setting, so trying again would not help."""
     monkeypatch.setitem(sys.modules, "socksio", None)
     monkeypatch.delenv("NO_PROXY", raising=False)
@@ -150,7 +150,7 @@ def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch, pr
     ],
 )
 @pytest.mark.parametrize("given", [{}, {"OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": " "}])
-def test_a_missing_key_is_told_by_the_name_of_its_variable(
+def test_a_missing_key_is_reported_by_the_name_of_its_variable(
     name: str, base_url: str | None, variable: str, given: dict[str, str]
 ) -> None:
     """This happens before anything is sent; an empty variable counts as missing."""
@@ -159,7 +159,7 @@ def test_a_missing_key_is_told_by_the_name_of_its_variable(
 
 
 @pytest.mark.parametrize("key", ["sk-1 sk-2", "sk-1\r\nx-other: 1", "sk-\u2013", "\u201csk-1\u201d", "sk\x00"])
-def test_a_key_that_no_header_can_hold_is_told_and_not_shown(key: str) -> None:
+def test_a_key_that_no_header_can_hold_is_reported_and_not_shown(key: str) -> None:
     """It was pasted with its quotes, twice, or with a line of its own."""
     with pytest.raises(CallerError, match="OPENAI_API_KEY holds a space, or a character") as caught:
         loaded("openai-chat:m", OPENAI_API_KEY=key)
@@ -186,7 +186,7 @@ def test_a_key_that_no_header_can_hold_is_told_and_not_shown(key: str) -> None:
         "nonsense",
     ],
 )
-def test_an_address_that_is_none_is_told(base_url: str) -> None:
+def test_an_invalid_address_is_reported(base_url: str) -> None:
     """This happens when the model is loaded, not with the first request; a key in the address is not shown."""
     with pytest.raises(CallerError, match="base URL") as caught:
         loaded("openai-chat:m", base_url, **OPENAI)
@@ -201,7 +201,7 @@ def test_an_address_that_is_none_is_told(base_url: str) -> None:
         ({"window_tokens": 0}, "a window holds a token at least, not 0"),
     ],
 )
-def test_numbers_that_cannot_be_are_told(given: dict[str, Any], said: str) -> None:
+def test_impossible_numbers_are_reported(given: dict[str, Any], said: str) -> None:
     """The error is the usual `CallerError`."""
     with pytest.raises(CallerError, match=said):
         load_model("openai-chat:m", environment=OPENAI, **given)

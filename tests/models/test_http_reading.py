@@ -347,7 +347,7 @@ def test_a_failed_response_does_not_repeat_the_request() -> None:
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_no_events_are_no_answer(wire: str) -> None:
+def test_a_stream_without_events_is_not_an_answer(wire: str) -> None:
     """An end without a beginning is not one either."""
     for events in ([], ["[DONE]"], [{"type": "message_stop"}, {"type": "response.in_progress"}]):
         with pytest.raises(Disconnected):

@@ -260,7 +260,7 @@ def test_a_result_that_came_as_a_stub_is_read_by_its_handle(works: Path, tmp_pat
     assert "works/valves.py:8" in answer.splitlines()[0]
 
 
-def test_it_goes_on_after_a_handoff(works: Path) -> None:
+def test_it_continues_after_a_handoff(works: Path) -> None:
     """The goal in a handoff is the question."""
     passed = "[This goes on with session s1: 4 turns.]\n\nGoal:\nWhere is the class Valve defined?\n\nSummary:\n4 calls"
     request = question(passed)
@@ -279,14 +279,14 @@ def test_a_second_question_is_a_question_of_its_own(works: Path) -> None:
     assert made == ["search"]
 
 
-def test_a_report_on_files_is_no_part_of_a_question() -> None:
+def test_a_report_on_files_is_not_part_of_a_question() -> None:
     """What a resume adds to the user's words is not searched for."""
     resumed = with_told("Where is the retry limit defined?", f"{all_verified([('same', 2)])}\n- limits.py: changed")
     [(_, _, arguments)] = said(LocalModel().send(question(resumed)), "openai-chat")[2]
     assert arguments["pattern"] == "Where is the retry limit defined?"
 
 
-def test_it_says_what_it_is_where_it_can_do_nothing() -> None:
+def test_it_says_what_it_needs_if_it_can_do_nothing() -> None:
     """Without a question, or without a search that ranks, a sentence says what it needs."""
     model = LocalModel()
     assert said(model.send(question("?!")), "openai-chat")[1] == NO_QUESTION

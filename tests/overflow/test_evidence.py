@@ -102,7 +102,7 @@ def test_codes_are_words_of_a_hundred_characters_and_forty_of_them() -> None:
     assert "beyond" not in said.codes
 
 
-def test_of_a_container_forty_items_are_looked_at() -> None:
+def test_forty_items_of_a_container_are_read() -> None:
     """This holds for a mapping, a list, and the arguments of an exception."""
     assert len(of({f"k{at}": 5 for at in range(MAX_ITEMS + 1)}).fields) == MAX_ITEMS
     for error in ([f"t{at}" for at in range(MAX_ITEMS + 1)], ValueError(*(f"t{at}" for at in range(MAX_ITEMS + 1)))):
@@ -153,7 +153,7 @@ def test_events_of_a_stream_are_read_one_by_one() -> None:
     assert of('{"message": "no data: here"}').texts == ["no data: here"]
 
 
-def test_the_text_of_a_body_is_read_where_nothing_else_has_spoken() -> None:
+def test_the_text_of_a_body_is_read_if_nothing_else_has_words() -> None:
     """It repeats the body with a guessed encoding; other attributes with words are all read."""
     assert of(SimpleNamespace(message="one", detail="two", text="three")).texts == ["one", "two"]
     assert of(SimpleNamespace(text="three")).texts == ["three"]
@@ -196,7 +196,7 @@ def test_objects_and_layers_are_counted() -> None:
 
 
 @pytest.mark.parametrize("value", [True, False, 1.5, None])
-def test_what_is_no_count_is_no_field(value: object) -> None:
+def test_what_is_not_a_count_is_not_a_field(value: object) -> None:
     """Booleans, fractions and nothing are not counts; a whole number written with a point is."""
     assert of({"limit": value}).fields == {}
     assert of({"limit": 5.0}).fields == {"limit": 5}
@@ -222,7 +222,7 @@ def test_what_json_escapes_is_read_as_it_was_said(written: str, read: str) -> No
 
 
 @pytest.mark.parametrize("levels", range(MAX_DEPTH - 2, MAX_DEPTH + 3))
-def test_a_list_of_objects_is_no_level_and_a_list_of_lists_is(levels: int) -> None:
+def test_a_list_of_lists_is_a_level_and_a_list_of_objects_is_not(levels: int) -> None:
     """Words are read down to the last level, and no deeper."""
     listed: Any = "said here"
     objects: Any = {"message": "said here"}
@@ -309,7 +309,7 @@ def test_a_layer_with_a_status_alone_is_looked_through(status: int) -> None:
         (10_002, True),
     ],
 )
-def test_a_number_in_brackets_is_a_code_where_no_window_has_it(number: int, is_window: bool) -> None:
+def test_a_number_in_brackets_is_a_code_if_no_window_has_it(number: int, is_window: bool) -> None:
     """Windows are round, or near a multiple of 16; codes are short."""
     found = diagnose(f"context window exceeds limit ({number})", 400).overflow
     assert found is not None
@@ -330,7 +330,7 @@ def test_a_shorter_reply_cures_what_is_below_the_limit_without_it(given: int, re
 
 
 @pytest.mark.parametrize(("output", "recovery"), [(499, "shrink_input"), (500, "shrink_output")])
-def test_of_an_input_that_was_not_counted_to_its_end_the_larger_part_goes(output: int, recovery: str) -> None:
+def test_the_larger_part_goes_if_the_input_was_not_counted_to_its_end(output: int, recovery: str) -> None:
     """A reply of half the window is exactly as large as the rest."""
     said = (
         f"This model's maximum context length is 1000 tokens. However, you requested {output} output tokens and your prompt "

@@ -169,7 +169,7 @@ def test_a_refusal_is_read_in_the_language_of_its_users(status: int, text: str) 
 
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize(("status", "text"), OTHERS)
-def test_a_pace_a_file_and_a_name_are_no_request(status: int, text: str) -> None:
+def test_a_pace_a_file_and_a_name_are_not_a_request(status: int, text: str) -> None:
     """The same words about something else are not an overflow."""
     assert overflow.parse({"error": {"message": text}}, status) is None
 

@@ -222,7 +222,7 @@ def test_a_number_that_is_not_plain_or_cannot_be_true_is_left_out(text: str, num
         ("The context window of 8192 tokens is exceeded (8192 of 8192 tokens)", {"limit": 8192}),
     ],
 )
-def test_a_number_counts_what_the_phrase_beside_it_says(text: str, numbers: dict[str, int]) -> None:
+def test_a_number_counts_what_the_phrase_next_to_it_says(text: str, numbers: dict[str, int]) -> None:
     """Totals, remaining amounts, upper bounds, lines of sources, shares and names with values are covered."""
     found = parse(text, 400)
     assert found is not None
@@ -505,7 +505,7 @@ def test_the_severity_is_the_excess_and_a_floor_decides_only_upward(
 
 @pytest.mark.proves("O-1")
 @pytest.mark.parametrize(("output", "recovery"), [(16_384, "shrink_output"), (16_383, "shrink_input")])
-def test_of_an_input_that_was_not_counted_to_its_end_the_larger_part_goes(output: int, recovery: str) -> None:
+def test_the_larger_part_goes_if_the_input_was_not_counted_to_its_end(output: int, recovery: str) -> None:
     """If the reply takes half of the limit, exact to a token, the reply is lowered."""
     said = (
         f"This model's maximum context length is 32768 tokens. However, you requested {output} output tokens and your prompt "
@@ -756,7 +756,7 @@ def test_a_429_without_words_is_what_it_wraps() -> None:
     ("values", "keep_zero", "one"),
     [([0], False, None), ([0], True, 0), ([0, 5], True, 5), ([0, 5], False, 5), ([4, 5], True, None), ([], True, None)],
 )
-def test_zeros_beside_other_numbers_do_not_count(values: list[int], keep_zero: bool, one: int | None) -> None:
+def test_zeros_next_to_other_numbers_do_not_count(values: list[int], keep_zero: bool, one: int | None) -> None:
     """Providers report missing parts of a request as zero."""
     assert settling._single(values, keep_zero=keep_zero) == one
 
@@ -817,7 +817,7 @@ def test_a_server_that_does_not_know_its_window_or_would_not_cut_has_refused(
         "cannot truncate table to 10 rows, required privilege is missing",
     ],
 )
-def test_words_about_no_window_are_no_refusal(text: str) -> None:
+def test_words_that_concern_no_window_are_not_a_refusal(text: str) -> None:
     """They state no request."""
     assert parse(text, 400) is None
 
@@ -926,7 +926,7 @@ def test_what_a_number_belongs_to_is_told_by_its_neighbours(
         ("voice input too long: 45 s, max 30 s", 400, "bad_request"),
     ],
 )
-def test_a_reply_its_thoughts_and_a_recording_are_no_request(text: str, status: int, kind: str) -> None:
+def test_a_reply_its_thoughts_and_a_recording_are_not_a_request(text: str, status: int, kind: str) -> None:
     """Counts, maxima and "too long" about these are not an overflow."""
     assert diagnose(text, status).kind == kind
 
@@ -1056,6 +1056,6 @@ def test_a_wrapper_that_failed_may_quote_a_refusal() -> None:
         ),
     ],
 )
-def test_what_gateways_and_plans_say_is_no_text_that_is_too_long(status: int | None, text: str, kind: str) -> None:
+def test_what_gateways_and_plans_say_is_not_an_overflow(status: int | None, text: str, kind: str) -> None:
     """An image has tokens, a table of weights has them, and a budget may be one of money."""
     assert diagnose({"error": {"message": text}} if status else text, status).kind == kind

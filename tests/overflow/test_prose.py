@@ -61,7 +61,7 @@ def test_no_page_of_our_own_is_a_refusal(page: Path) -> None:
 
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize("text", CHATS)
-def test_a_chat_about_refusals_is_none(text: str) -> None:
+def test_a_chat_about_refusals_is_not_a_refusal(text: str) -> None:
     """These are questions, suppositions and explanations in the exact words of providers."""
     assert is_prose(text)
     assert diagnose(text).kind == "unknown"
@@ -70,7 +70,7 @@ def test_a_chat_about_refusals_is_none(text: str) -> None:
 
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize("text", STATEMENTS)
-def test_what_a_page_states_of_a_model_is_no_refusal(text: str) -> None:
+def test_what_a_page_states_of_a_model_is_not_a_refusal(text: str) -> None:
     """Nothing exceeds, nothing was counted, nobody is asked to shorten anything; with a status or a code somebody did refuse."""
     assert diagnose(text).kind == "unknown"
     assert diagnose({"error": {"message": text, "code": "context_length_exceeded"}}).overflow is not None
@@ -78,7 +78,7 @@ def test_what_a_page_states_of_a_model_is_no_refusal(text: str) -> None:
 
 @pytest.mark.proves("O-2")
 @pytest.mark.parametrize("text", MACHINES)
-def test_what_a_machine_wrote_is_read_whatever_stands_around_it(text: str) -> None:
+def test_what_a_machine_wrote_is_read_whatever_surrounds_it(text: str) -> None:
     """Apologies of programs, loggers and names of exceptions are not chat."""
     assert not is_prose(text)
     assert parse(text) is not None

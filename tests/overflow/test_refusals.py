@@ -69,7 +69,7 @@ def count(half: str) -> Count:
     return made
 
 
-def test_the_labels_are_of_threads_that_are_told() -> None:
+def test_the_labels_name_their_threads() -> None:
     """There are at least 200 refusals and 40 lookalikes, each with its address and its own message, in two halves."""
     labels = [*rows("dev"), *rows("unseen")]
     assert sum(row["is_overflow"] for row in labels) >= 200

@@ -42,7 +42,7 @@ def note(**params: object) -> bytes:
     return line({"jsonrpc": "2.0", "method": "notifications/roots/list_changed", "params": params})
 
 
-def test_an_error_of_oauth_is_told_in_an_error_under_the_id_of_its_request(piped: Ends) -> None:
+def test_an_error_of_oauth_becomes_an_error_under_the_id_of_its_request(piped: Ends) -> None:
     """Its `error` is a text, so it is not JSON-RPC; the server's own words are included."""
     got = piped.ask(call("oauth", "a"))
     assert (got["jsonrpc"], got["id"], got["error"]["code"]) == ("2.0", "a", -32600)
@@ -50,7 +50,7 @@ def test_an_error_of_oauth_is_told_in_an_error_under_the_id_of_its_request(piped
     assert piped.end()[1] == b""
 
 
-def test_what_is_no_message_is_never_written(piped: Ends) -> None:
+def test_what_is_not_a_message_is_never_written(piped: Ends) -> None:
     """A page with status 200 is reported with its status, its type and only its first words."""
     got = piped.ask(call("html", 1))
     assert got["id"] == 1
@@ -124,7 +124,7 @@ def test_a_version_that_no_header_can_carry_is_not_sent(odd: OddServer, tmp_path
     assert b"cancelled" in odd.seen[1][2], "a version was negotiated, so the server is told"
 
 
-def test_a_list_whose_schemas_are_none_passes() -> None:
+def test_a_list_with_invalid_schemas_passes() -> None:
     """Nothing is learned from it."""
     mirror = Mirror()
     mirror.learn(b'{"result":{"tools":[{"name":"x","inputSchema":["x-mcp-header"]}]}}')
@@ -150,7 +150,7 @@ def test_a_notification_without_an_answer_holds_up_nothing_for_long(piped: Ends,
     assert time.monotonic() - began < 8
 
 
-def test_what_is_said_behind_a_notification_does_not_overtake_it(piped: Ends, odd: OddServer) -> None:
+def test_what_follows_a_notification_does_not_overtake_it(piped: Ends, odd: OddServer) -> None:
     """The server has answered the first before the second is sent."""
     for at in range(20):
         piped.send(note(at=at), call("small", at))

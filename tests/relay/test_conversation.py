@@ -293,7 +293,7 @@ def test_structured_content_alone_becomes_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "result", [{"resultType": "input_required"}, {"resultType": "task"}, {"task": {"taskId": FLOOD}}, 5, None, []]
 )
-def test_what_is_no_complete_result_passes(result: Any, tmp_path: Path) -> None:
+def test_an_incomplete_result_passes(result: Any, tmp_path: Path) -> None:
     """These are a question back, a task, an error, and what no server should send."""
     desk = Desk(tmp_path)
     if isinstance(result, dict) and "resultType" in result:
@@ -533,7 +533,7 @@ def test_a_number_that_is_answered_as_a_text_is_guarded_and_waits_on(
 
 
 @pytest.mark.parametrize("number", ["nan", "Infinity", "1e999", "-", "", "9" * 5_000])
-def test_a_text_that_is_no_number_to_anybody_is_an_id_like_others(number: str, tmp_path: Path) -> None:
+def test_a_text_that_is_not_a_number_is_an_id_like_others(number: str, tmp_path: Path) -> None:
     """What is not a number equals nothing else."""
     desk = Desk(tmp_path)
     desk.ask(call(number=number))
@@ -631,7 +631,7 @@ def test_whatever_of_a_message_cannot_be_read_it_passes_and_its_neighbours_are_s
 
 
 @pytest.mark.parametrize("name", [b'"\xff"', b'"\\q"', b"5"])
-def test_a_call_is_guarded_also_where_its_client_or_tool_has_no_name(name: bytes, tmp_path: Path) -> None:
+def test_a_call_is_guarded_even_if_its_client_or_tool_has_no_name(name: bytes, tmp_path: Path) -> None:
     """A name does not affect whether an answer is cut."""
     for raw in (
         b'{"id":1,"method":"tools/call","params":{"name":%s}}' % name,
@@ -649,7 +649,7 @@ def test_a_call_is_guarded_also_where_its_client_or_tool_has_no_name(name: bytes
     )
 )
 @settings(max_examples=15)
-def test_bytes_that_are_no_utf8_let_no_flood_pass(parts: list[bytes], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_invalid_utf8_lets_no_flood_pass(parts: list[bytes], tmp_path_factory: pytest.TempPathFactory) -> None:
     """A host that shows a replacement for each reads such a line: it is cut, and the bytes are kept as they came."""
     desk = Desk(tmp_path_factory.mktemp("store"), client="claude-code")
     inner = b"".join(parts) + b"x" * 300_000 + b"".join(parts)

@@ -87,7 +87,7 @@ def test_ten_large_results_at_pipes_take_little_more_than_one(odd: OddServer, tm
     ends.end()
 
 
-def test_who_holds_more_than_there_is_room_waits_for_those_before_it() -> None:
+def test_a_message_without_room_waits_for_those_before_it() -> None:
     """The oldest continues whatever the others hold; small requests are not affected."""
 
     async def steps() -> None:
@@ -124,7 +124,7 @@ def test_nobody_waits_for_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> Non
     asyncio.run(steps())
 
 
-def test_a_result_passes_whole_where_one_that_hangs_leaves_no_room(odd: OddServer, tmp_path: Path) -> None:
+def test_a_result_passes_whole_if_one_that_hangs_leaves_no_room(odd: OddServer, tmp_path: Path) -> None:
     """The error output says so, in both forms."""
     broken = (
         "import sys\nfrom penstock.relay import holding\nfrom penstock.cli import main\nholding.MAX_WAIT_SECONDS = 0.1\n"

@@ -114,7 +114,7 @@ def test_a_flood_over_http_is_cut(how: str, odd: OddServer, tmp_path: Path) -> N
         assert json.loads(own[2])["result"]["resultType"] == "complete"
 
 
-def test_what_is_packed_in_a_way_that_nobody_here_undoes_passes_as_it_is(odd: OddServer, tmp_path: Path) -> None:
+def test_an_unknown_packing_passes_as_it_is(odd: OddServer, tmp_path: Path) -> None:
     """It came although no packing was requested; without the header that names it a host could not read it at all."""
     with proxied(odd.url, tmp_path / "s") as port:
         direct = ask(int(odd.url.rpartition(":")[2].partition("/")[0]), call("brotli"))
@@ -123,7 +123,7 @@ def test_what_is_packed_in_a_way_that_nobody_here_undoes_passes_as_it_is(odd: Od
         assert (through[0], through[2]) == (direct[0], direct[2])
 
 
-def test_what_is_no_flood_passes_with_its_status_and_headers(odd: OddServer, tmp_path: Path) -> None:
+def test_small_answers_pass_with_their_status_and_headers(odd: OddServer, tmp_path: Path) -> None:
     """These are refusals, other resources, notifications, streams and sessions; the host's headers reach the server."""
     with proxied(odd.url, tmp_path / "s", "--header", "X-Key: k") as port:
         status, headers, body = ask(port, call("unauthorised"))
@@ -144,7 +144,7 @@ def test_what_is_no_flood_passes_with_its_status_and_headers(odd: OddServer, tmp
 
 
 @pytest.mark.parametrize("session", [{"mcp_session_id": "session-1"}, {}], ids=["session", "no session"])
-def test_a_stream_is_taken_up_where_it_broke_off(session: dict[str, str], odd: OddServer, tmp_path: Path) -> None:
+def test_a_stream_is_resumed_where_it_broke_off(session: dict[str, str], odd: OddServer, tmp_path: Path) -> None:
     """The answer to a call comes on another request, with `Last-Event-ID`, and is cut there."""
     with proxied(odd.url, tmp_path / "s") as port:
         if session:
@@ -184,7 +184,7 @@ def test_a_stream_that_breaks_off_does_not_look_whole(odd: OddServer, tmp_path: 
     assert b"notifications/progress" in broken.value.partial
 
 
-def test_who_hangs_up_ends_what_the_server_does(odd: OddServer, tmp_path: Path) -> None:
+def test_hanging_up_ends_what_the_server_does(odd: OddServer, tmp_path: Path) -> None:
     """Since 2026-07-28 this is how a call is cancelled."""
     with proxied(odd.url, tmp_path / "s") as port:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)

@@ -45,7 +45,7 @@ def test_without_a_session_no_host_gets_what_another_shows(odd: OddServer, tmp_p
         small.close()
 
 
-def test_who_opens_connections_anew_is_known_by_its_agent(odd: OddServer, tmp_path: Path) -> None:
+def test_a_host_that_reconnects_is_known_by_its_agent(odd: OddServer, tmp_path: Path) -> None:
     """This applies without a session, and only until another host has the same agent, as those with the same library do."""
     with proxied(odd.url.replace("/mcp", "/no-session"), tmp_path / "s") as port:
         ask(port, request("initialize", 0, clientInfo={"name": "Visual Studio Code"}), user_agent="node")
@@ -59,7 +59,7 @@ def test_who_opens_connections_anew_is_known_by_its_agent(odd: OddServer, tmp_pa
 
 
 @pytest.mark.parametrize("path", ["/long", "/long-one"])
-def test_an_answer_of_ours_stands_before_a_batch_that_is_too_long_to_hold(
+def test_an_answer_of_ours_comes_before_a_batch_that_is_too_long_to_hold(
     path: str, odd: OddServer, tmp_path: Path
 ) -> None:
     """The server's answer passes as it comes."""

@@ -59,7 +59,7 @@ def listed(talk: Switchboard, *lists: list[dict[str, object]]) -> dict[str, Any]
 
 
 @pytest.mark.proves("Y-3")
-def test_names_are_kept_but_where_two_collide(tmp_path: Path) -> None:
+def test_names_are_kept_unless_two_collide(tmp_path: Path) -> None:
     """Those then begin with their server's name, and calls go there under the name that it knows."""
     talk = board(tmp_path, "a", "b")
     result = listed(talk, [tool("same", x=1.50), tool("one", outputSchema={"a": 1})], [tool("same"), tool("ctx_page")])
@@ -195,7 +195,7 @@ def told(outs: list[Any]) -> list[tuple[int, dict[str, Any]]]:
         (("a", "b"), (["x", "x"], ["y"]), ["x", "y"]),
     ],
 )
-def test_no_tool_is_lost_behind_a_name_that_another_has(
+def test_no_tool_is_lost_to_an_equal_name(
     servers: tuple[str, ...], lists: tuple[list[str], ...], names: list[str], tmp_path: Path
 ) -> None:
     """A made-up name may already exist; a name that only one server has stays, and each leads to its own tool."""
@@ -304,7 +304,7 @@ def test_pages_without_end_are_waited_for_no_longer_than_silence(tmp_path: Path)
      '{"mcpServers": {"a": {"url": "x", "headers": [1]}}}',
      '{"mcpServers": {"a": {"type": "sse", "url": "http://x"}}}', '{"mcpServers": {"a": {"url": "${NOT_SET}"}}}'],
 )  # fmt: skip
-def test_what_is_no_configuration_is_refused_with_its_path(tmp_path: Path, text: str) -> None:
+def test_an_invalid_configuration_is_refused_with_its_path(tmp_path: Path, text: str) -> None:
     """The error says what is wrong: none of its servers is then started."""
     path = tmp_path / "servers.json"
     path.write_text(text)
@@ -332,7 +332,7 @@ def config(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.proves("Y-3")
-def test_programs_and_urls_stand_behind_one_relay(config: Path, tmp_path: Path) -> None:
+def test_programs_and_urls_work_behind_one_relay(config: Path, tmp_path: Path) -> None:
     """Calls reach all, one of which cannot be started; no program is left at the end."""
     ends = Ends([*RELAY, "--config", str(config)], tmp_path / "store")
     assert ends.ask(request("initialize", 0, protocolVersion="2025-11-25"))["result"]["protocolVersion"] == "2025-11-25"
@@ -400,7 +400,7 @@ time.sleep(60)
 
 
 @pytest.mark.proves("Y-3")
-def test_a_server_that_reads_no_more_keeps_nobody_from_the_others(tmp_path: Path) -> None:
+def test_a_server_that_stops_reading_does_not_block_the_others(tmp_path: Path) -> None:
     """Neither their calls nor the end are blocked, although its pipe is full."""
     path = tmp_path / "servers.json"
     one = {"command": SERVER[0], "args": SERVER[1:], "env": {"PYTHONPATH": str(REPOSITORY)}}

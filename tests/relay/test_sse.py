@@ -49,7 +49,7 @@ def test_events_pass_byte_for_byte_wherever_they_are_cut(
 
 
 @given(events())
-def test_what_is_asked_within_a_stream_is_looked_for_from_the_next_event_on(said: list[bytes]) -> None:
+def test_an_answer_is_looked_for_from_the_event_after_its_question(said: list[bytes]) -> None:
     """Nothing was asked when the first event began."""
     idle = True
     stream = Events(quiet_talk().is_plain_for_client, lambda: idle)

@@ -175,7 +175,7 @@ def test_a_scripted_refusal_counts_as_one_whatever_the_size() -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_stream_is_refused_by_an_event_where_that_is_asked(wire: str, form: Any) -> None:
+def test_a_stream_is_refused_by_an_event_if_requested(wire: str, form: Any) -> None:
     """It is HTTP 200 and then an error in the stream, read as the overflow it is; a plain request gets HTTP 400."""
     with LoopbackProvider(wire, 100, script=[], refusal=form, refuse_in_stream=True, count=len) as provider:
         connection = connected(provider)
@@ -247,7 +247,7 @@ def test_a_request_without_messages_is_invalid() -> None:
 
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"text"', b"\xff\xfe", b"[" * 200_000, b'{"a": 1'])
-def test_a_body_that_is_no_json_object_gets_http_400(wire: str, content: bytes) -> None:
+def test_a_body_that_is_not_a_json_object_gets_http_400(wire: str, content: bytes) -> None:
     """It is in the provider's envelope, and recorded without a request; the provider continues."""
     with LoopbackProvider(wire, 1_000, script=[say("ok")]) as provider:
         status, body = post(provider, content)
@@ -408,7 +408,7 @@ def test_nothing_is_left_when_with_ends() -> None:
         socket.create_connection(address, timeout=60)
 
 
-def test_a_client_that_goes_away_is_no_error() -> None:
+def test_a_client_that_leaves_is_not_an_error() -> None:
     """For half a request, or an unread answer, the next request is answered, and `with` ends normally."""
     with LoopbackProvider("openai-chat", 10**9, policy=lambda _: say("x" * 3_000_000)) as provider:
         port = urlsplit(provider.base_url).port

@@ -87,7 +87,7 @@ def test_a_status_and_a_body_of_the_script_arrive_as_they_are(seen: dict[str, An
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_request_beside_the_script_fails_the_test_not_only_the_client(seen: dict[str, Any], wire: str) -> None:
+def test_a_request_outside_the_script_fails_the_test_not_only_the_client(seen: dict[str, Any], wire: str) -> None:
     """The client's exception has nothing that looks like an overflow; the mismatch is raised when `with` ends."""
     client_saw, overflow, mismatch = seen[f"left/{wire}"]
     assert (client_saw, overflow) == ("BadRequestError", None)

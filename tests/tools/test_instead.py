@@ -78,7 +78,7 @@ def test_a_refusal_names_a_call_that_works(tools: Tools, tool: str, arguments: d
 
 
 @pytest.mark.proves("L-8")
-def test_an_expression_that_cannot_be_is_looked_for_as_it_stands(tools: Tools) -> None:
+def test_an_invalid_expression_is_searched_literally(tools: Tools) -> None:
     """A model that wrote `f(x` meant the text; the other arguments stay."""
     refused = tools.call("search", {"pattern": "f(x", "path": "sub", "limit": 7})
     call = printed.calls_in(refused.text)[0]

@@ -120,7 +120,7 @@ def test_a_handle_that_leads_nowhere_is_refused_by_what_it_is(store: Store, tmp_
 
 
 @pytest.mark.proves("G-3")
-def test_a_store_is_opened_by_the_first_who_needs_it(store: Store, handles: list[str], tmp_path: Path) -> None:
+def test_a_store_is_opened_by_the_first_call_that_needs_it(store: Store, handles: list[str], tmp_path: Path) -> None:
     """Reading files opens no store; a page does."""
     asked = []
 

@@ -32,7 +32,7 @@ def works(tmp_path: Path) -> Path:
 
 
 @pytest.mark.proves("S-17")
-def test_the_index_beside_a_store_of_redacted_forms_gets_no_word_of_a_secret(works: Path, tmp_path: Path) -> None:
+def test_the_index_next_to_a_store_of_redacted_forms_has_no_secret(works: Path, tmp_path: Path) -> None:
     """The index is a file of the store; another index may hold secrets. The passage is found by its other words."""
     (works / "settings.py").write_text('PASSWORD = "hunter2hunter2"  # for the boiler\n')
     for keeps_redacted in (True, False):
@@ -120,7 +120,7 @@ def test_what_makes_no_sense_is_refused_by_name(works: Path, arguments: dict[str
     assert said in result.text
 
 
-def test_the_index_lies_beside_the_store(works: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_index_is_next_to_the_store(works: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is next to the tools' store, open or not, or else the user's own; what is kept is not changed."""
     with closing(open_store(str(tmp_path / "one"))) as store:
         handle = store.put(b"kept")

@@ -114,7 +114,7 @@ def test_wrong_types_are_refused_and_not_coerced(tools: Tools, tool: str, name: 
 
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize("arguments", [None, [], "a.txt", 5, True, {"arguments": []}, {"arguments": "{}"}])
-def test_arguments_that_are_no_object_are_refused(tools: Tools, arguments: object) -> None:
+def test_arguments_that_are_not_an_object_are_refused(tools: Tools, arguments: object) -> None:
     """The result is that of any other mistake, and names what an object would have."""
     result = tools.call("view", arguments)  # type: ignore[arg-type]
     assert (result.is_error, result.code) == (True, "bad_argument")
@@ -166,7 +166,7 @@ def test_a_mistake_that_is_plain_to_see_is_mended_in_the_call_to_try(
 
 
 @pytest.mark.proves("L-9")
-def test_many_unknown_arguments_are_told_in_one_sentence_each(tools: Tools) -> None:
+def test_many_unknown_arguments_get_one_sentence_each(tools: Tools) -> None:
     """At most four are named; what the tool takes is listed once, and the spelling of the others is not compared."""
     result = tools.call("view", {"file_path": "a.txt", **{f"name{n}": 1 for n in range(400_000)}})
     assert result.text.count("has no argument") == 4
@@ -269,7 +269,7 @@ def test_one_call_may_have_a_smaller_allowance(tools: Tools) -> None:
 
 
 @pytest.mark.proves("B-5")
-def test_a_page_that_a_turn_made_smaller_goes_on_where_it_ended(tmp_path: Path) -> None:
+def test_a_page_that_a_turn_made_smaller_continues_where_it_ended(tmp_path: Path) -> None:
     """This also holds inside a line that the cap in force would hold whole: no byte is shown twice, and paging advances."""
     (tmp_path / "f").write_text(("x" * 3000 + "\n") * 3)
     tools = Tools(tmp_path)
@@ -300,7 +300,7 @@ def test_reads_are_counted_by_task(tools: Tools) -> None:
 
 
 @pytest.mark.proves("B-12")
-def test_a_page_of_a_changed_file_is_no_repetition(tools: Tools, tmp_path: Path) -> None:
+def test_a_page_of_a_changed_file_is_not_a_repetition(tools: Tools, tmp_path: Path) -> None:
     """Rereading what has changed is progress (S-13)."""
     tools.view("a.txt", limit=2)
     (tmp_path / "a.txt").write_text("line 1\nline 2\nother\n")

@@ -89,7 +89,7 @@ def test_guards_cache_points_and_reasoning_stay_whole() -> None:
     assert violations(messages, "bedrock") == []
 
 
-def test_a_message_of_results_and_a_cache_point_is_no_word_of_the_user() -> None:
+def test_a_message_of_results_and_a_cache_point_is_not_a_word_of_the_user() -> None:
     """A cache point only marks a place."""
     talk = load([HELLO, use("a"), asked(*give("a")["content"], {"cachePoint": {"type": "default"}})], "bedrock")
     newest = talk.newest_user()
@@ -120,7 +120,7 @@ def test_bytes_count_as_what_they_take_in_the_request() -> None:
     assert sizes[0] == sizes[1] > 500
 
 
-def test_documents_travel_beside_words() -> None:
+def test_documents_are_sent_with_words() -> None:
     """Converse accepts no document without text."""
     block = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"}}
     made = dump(load([{"role": "user", "content": [block]}], "anthropic"), "bedrock")

@@ -64,7 +64,7 @@ def test_a_valid_request_is_an_empty_list(tmp_path: Path) -> None:
         ("", "gone.json", 4, "not_found"),
     ],
 )
-def test_what_is_no_request_is_an_error(content: str, file: str, status: int, code: str, tmp_path: Path) -> None:
+def test_what_is_not_a_request_is_an_error(content: str, file: str, status: int, code: str, tmp_path: Path) -> None:
     """It is not JSON, has no messages, or is a missing file."""
     got, shown, _ = run(content, file, "--wire", "anthropic", "--json", cwd=tmp_path)
     assert (got, json.loads(shown)["error"]["code"]) == (status, code)

@@ -52,14 +52,14 @@ def test_responses_without_ids_answer_calls_of_their_name_in_order() -> None:
     assert violations([HI, calls, back], "gemini") == []
 
 
-def test_ids_decide_where_there_are_any_and_may_be_left_out_of_the_response() -> None:
+def test_ids_decide_if_there_are_any_and_may_be_left_out_of_the_response() -> None:
     """`Part.from_function_response` takes no id: such a response answers the call that no id claims."""
     calls = model(asks(id="a", args={"n": 1}), asks(id="b", args={"n": 2}))
     assert answered(HI, calls, user(out("B", id="b"), out("A", id="a"))) == [('{"n": 1}', "A"), ('{"n": 2}', "B")]
     assert answered(HI, calls, user(out("A"), out("B", id="b"))) == [('{"n": 1}', "A"), ('{"n": 2}', "B")]
 
 
-def test_a_result_is_cleared_where_it_stands_and_its_media_go_with_it() -> None:
+def test_a_result_is_cleared_in_place_and_its_media_go_with_it() -> None:
     """Name, id, error mark, spelling and neighbours stay; the response's own parts are removed."""
     image = {"inline_data": {"mime_type": "image/png", "data": "AAAA"}}
     first = {
@@ -78,7 +78,7 @@ def test_a_result_is_cleared_where_it_stands_and_its_media_go_with_it() -> None:
     assert shown[:2] == [HI, model(asks(id="a"), asks(id="b"))]
 
 
-def test_a_thought_signature_is_reasoning_wherever_it_stands() -> None:
+def test_a_thought_signature_is_reasoning_wherever_it_is() -> None:
     """Next to a call, next to words or alone, it signs the turn, and the part comes back byte for byte."""
     parts = [
         {"text": "hm", "thought": True},

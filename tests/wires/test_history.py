@@ -53,7 +53,7 @@ def test_a_cleared_result_keeps_its_pair_and_its_original() -> None:
 
 
 @pytest.mark.proves("W-7")
-def test_what_stands_in_place_of_text_is_counted_once() -> None:
+def test_what_replaces_text_is_counted_once() -> None:
     """A result that was cut twice counts once, and one that a later span took belongs to that span."""
     talk = load([USER, uses("a"), results("a"), uses("b"), results("b"), USER], "anthropic")
     twice = talk.replace_result(2, "a", "[cut]", "h1").replace_result(2, "a", "[cleared]", "h1")
@@ -246,7 +246,7 @@ def test_the_journal_gives_back_an_equal_transcript() -> None:
             Transcript.from_dict(wrong)
 
 
-def test_what_is_no_list_cannot_be_loaded() -> None:
+def test_what_is_not_a_list_cannot_be_loaded() -> None:
     """The error tells the programmer what came instead."""
     with pytest.raises(CallerError, match="not dict"):
         load({"role": "user"}, "openai-chat")  # type: ignore[arg-type]

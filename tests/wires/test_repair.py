@@ -43,7 +43,7 @@ def test_the_first_of_two_results_wins() -> None:
 
 
 @pytest.mark.parametrize("first", [results("x")["content"][0], text("so")])
-def test_results_are_put_first_only_where_words_stand_before_them(first: Any) -> None:
+def test_results_are_put_first_only_if_words_precede_them(first: Any) -> None:
     """Removing a result leaves the others in their places."""
     mixed = {"role": "user", "content": [first, *results("a")["content"], text("go on")]}
     actions = repair([USER, uses("a"), mixed], "anthropic").actions
@@ -113,7 +113,7 @@ def test_arguments_that_a_server_wrote_as_an_object_are_written_out() -> None:
         ([1], {"input": [1]}),
     ],
 )
-def test_arguments_that_are_no_object_are_kept_in_one(given: Any, kept: Any) -> None:
+def test_arguments_that_are_not_an_object_are_kept_in_one(given: Any, kept: Any) -> None:
     """Nothing that a model wrote is lost; if it wrote nothing, the object is empty."""
     call = {**uses("a")["content"][0], "input": given}
     mended = repair([USER, {"role": "assistant", "content": [call]}, results("a"), YES], "anthropic")
@@ -155,7 +155,7 @@ def test_parallel_calls_stay_together_when_one_is_closed() -> None:
     ]  # fmt: skip
 
 
-def test_what_is_no_list_says_so() -> None:
+def test_what_is_not_a_list_says_so() -> None:
     """Nothing can be made of it, and the actions say so."""
     mended = repair({"role": "user"}, "openai-chat")
     assert mended.messages == []
@@ -177,13 +177,13 @@ FOUND = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
         ([SEARCH], []),
     ],
 )
-def test_a_search_of_the_provider_keeps_one_result_behind_its_call(said_by_it: list[Any], kept: list[Any]) -> None:
+def test_a_search_of_the_provider_keeps_one_result_after_its_call(said_by_it: list[Any], kept: list[Any]) -> None:
     """A half without its counterpart is removed once the user has spoken again."""
     mended = repair([USER, said(text("a"), *said_by_it), USER], "anthropic")
     assert mended.messages[1]["content"] == [text("a"), *kept]
 
 
-def test_a_search_may_run_still_where_nobody_has_spoken_since() -> None:
+def test_a_search_may_still_run_if_nobody_has_spoken_since() -> None:
     """The first message after the user's is part of the newest loop; the same call twice counts once."""
     mended = repair([USER, said(text("a"), SEARCH, SEARCH)], "anthropic", continues=True)
     assert mended.messages[1]["content"] == [text("a"), SEARCH]
@@ -202,7 +202,7 @@ def test_a_search_may_run_still_where_nobody_has_spoken_since() -> None:
         (None, {}),
     ],
 )
-def test_arguments_that_are_no_object_become_one_and_none_is_lost(arguments: object, made: object) -> None:
+def test_arguments_that_are_not_an_object_become_one_and_none_is_lost(arguments: object, made: object) -> None:
     """JSON of an object is read; everything else is kept under a name."""
     assert draft.as_object(arguments) == made
 

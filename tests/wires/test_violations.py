@@ -381,7 +381,7 @@ def test_a_text_is_an_input_of_responses_and_of_no_other_wire() -> None:
     assert repair("hi", "anthropic").messages == [{"role": "user", "content": "hi"}]
 
 
-def test_a_wire_that_is_none_is_the_programmers() -> None:
+def test_an_unknown_wire_is_the_programmers_mistake() -> None:
     """The error names the wires."""
     with pytest.raises(CallerError, match="openai-chat"):
         violations([], "cohere")
@@ -411,7 +411,7 @@ def test_arguments_nested_beyond_reason_are_answered() -> None:
     ],
     ids=repr,
 )
-def test_a_call_of_chat_that_lacks_a_part_is_none(call: Any) -> None:
+def test_a_call_of_chat_that_lacks_a_part_is_invalid(call: Any) -> None:
     """Type, id, name and arguments are each required."""
     found = violations([USER, {"role": "assistant", "content": None, "tool_calls": [call]}], "openai-chat")
     assert "tool_calls is not a list of calls with id, name and arguments" in str(found)

@@ -40,7 +40,7 @@ def test_a_wire_is_found_by_the_name_that_it_bears(name: str) -> None:
     assert wire_named(name).name == name
 
 
-def test_a_name_that_is_no_wire_is_refused_with_those_that_are() -> None:
+def test_an_unknown_wire_name_is_refused_with_the_known_ones() -> None:
     """The error names every wire."""
     with pytest.raises(CallerError, match=", ".join(WIRES)):
         wire_named("openai")

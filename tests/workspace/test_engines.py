@@ -201,7 +201,7 @@ def test_both_engines_refuse_the_same_and_find_the_same(
 
 
 @pytest.mark.proves("L-7")
-def test_letters_are_the_same_but_for_their_case_where_re2_says_so() -> None:
+def test_letters_match_in_either_case_as_re2_says() -> None:
     """Every letter with another case is tried against its variants and those that Python's own folding adds."""
     from penstock.workspace.re2_syntax import _orbits
 
@@ -258,7 +258,7 @@ def test_what_is_refused_is_refused_in_the_same_words(pattern: str, said: str, m
     copies=st.sampled_from([1, 1, 400]),
     row=st.sampled_from([1, 2, 256]),
 )
-def test_a_search_goes_on_through_the_child_as_it_does_through_re2(
+def test_a_search_continues_in_the_child_as_in_re2(
     pattern: str, ignore_case: bool, lines: list[bytes], copies: int, row: int
 ) -> None:
     """Lines in rows of any length, with marks of places, give the same matches."""
@@ -295,7 +295,7 @@ def test_a_search_goes_on_through_the_child_as_it_does_through_re2(
         (r"\pNabcd", "5abcd"),
     ],
 )
-def test_what_an_escape_takes_is_no_text_of_its_own(
+def test_what_an_escape_takes_is_not_separate_text(
     pattern: str, line: str, engine: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A search that first looks for text contained in every match does not look for half of an escape."""
@@ -321,7 +321,7 @@ def test_what_an_escape_takes_is_no_text_of_its_own(
         (r"h\s", [5]),
     ],
 )
-def test_the_carriage_return_of_a_line_end_is_none_of_the_line(
+def test_the_carriage_return_of_a_line_end_is_not_part_of_the_line(
     pattern: str, found: list[int], engine: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only a pattern that names one finds it; one within a line is text."""
@@ -437,7 +437,7 @@ find(b"a" * 40 + b"!\\n", 0, 41)
 
 
 @pytest.mark.usefixtures("without_re2")
-def test_where_no_child_can_run_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reason_is_given_if_no_child_can_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """On Windows without google-re2, literal text is still found."""
     monkeypatch.setattr(re_child, "can_run", lambda: False)
     with pytest.raises(ToolError, match="literal=True"):

@@ -101,7 +101,9 @@ def test_the_command_line_takes_them_too(tree: Path) -> None:
         ("*.cbl", {}, ""),
     ],
 )
-def test_a_zero_says_what_lies_one_step_wider(tree: Path, pattern: str, arguments: dict[str, bool], wider: str) -> None:
+def test_an_empty_result_says_what_a_wider_form_finds(
+    tree: Path, pattern: str, arguments: dict[str, bool], wider: str
+) -> None:
     """The call that shows it is given; if no wider form finds anything, nothing is said."""
     (tree / ".hidden.cfg").write_text("")
     tools = Tools(tree)
@@ -200,14 +202,14 @@ def test_no_folder_is_entered_in_which_nothing_can_match(tree: Path) -> None:
 
 @pytest.mark.proves("L-9")
 @pytest.mark.parametrize("pattern", ["{a,b}" * 7, "{a," * 33 + "}" * 33, "{a,b,{" * 40])
-def test_braces_that_stand_for_too_many_are_refused(pattern: str) -> None:
+def test_braces_with_too_many_forms_are_refused(pattern: str) -> None:
     """A pattern of 1 KB could expand to more forms than there are atoms."""
     with pytest.raises(ToolError, match="more than 64 patterns"):
         globs.compiled(pattern, recursive=True)
 
 
 @pytest.mark.proves("L-1")
-def test_what_git_would_take_for_broken_stands_for_itself(tmp_path: Path) -> None:
+def test_what_git_would_take_for_broken_is_literal(tmp_path: Path) -> None:
     """A file may be called `[a`, `a\\` or `{b`."""
     for name in ("[a", "a\\", "{b", "{c}", "d,e}"):
         (tmp_path / name).write_text("")

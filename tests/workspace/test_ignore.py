@@ -170,7 +170,7 @@ def test_rules_above_the_start_hold_and_the_start_itself_was_asked_for(repositor
 
 
 @pytest.mark.proves("L-5")
-def test_an_ignore_file_that_is_a_link_or_a_fifo_is_no_ignore_file(repository: Path) -> None:
+def test_a_link_or_a_fifo_is_not_an_ignore_file(repository: Path) -> None:
     """git has not followed such links since 2.32, and a FIFO would wait for a writer."""
     planted(repository, [("", "a"), ("", "rules"), ("d", "a")], {})
     (repository / "rules").write_text("a")

@@ -57,7 +57,7 @@ def _starts(data: bytes, encoding: Encoding) -> list[int]:
     ),
     stop=st.integers(0, 300),
 )
-def test_every_line_starts_behind_the_line_end_before_it(path: Path, codec: str, text: str, stop: int) -> None:
+def test_every_line_starts_after_the_line_end_before_it(path: Path, codec: str, text: str, stop: int) -> None:
     """This holds for any strides, once they have doubled, and when a scan continued from where it ended."""
     data = ("" if codec == "utf-8" else "\ufeff").encode(codec) + text.encode(codec)
     path.write_bytes(data)

@@ -62,7 +62,7 @@ def test_outline_pages_that_a_model_follows_are_the_outline(
     assert names[1:] == [symbol.name.split()[-1].split("(")[0] for symbol in whole.page.items][1:]
 
 
-def test_a_page_behind_the_last_entry_is_empty(tmp_path: Path) -> None:
+def test_a_page_after_the_last_entry_is_empty(tmp_path: Path) -> None:
     """It says how many entries there are."""
     (tmp_path / "m.py").write_text(_module(20))
     text = Tools(tmp_path).outline("m.py", offset=500)
@@ -70,7 +70,7 @@ def test_a_page_behind_the_last_entry_is_empty(tmp_path: Path) -> None:
     assert printed.body(text) == ""
 
 
-def test_the_content_comes_where_an_outline_is_no_shorter(tmp_path: Path) -> None:
+def test_the_content_is_given_if_an_outline_is_no_shorter(tmp_path: Path) -> None:
     """An outline of 80 % of the content or more is not given; the header says why."""
     source = "".join(f"def f{n}(): ...\n" for n in range(9000))
     (tmp_path / "m.py").write_text(source)
@@ -82,7 +82,7 @@ def test_the_content_comes_where_an_outline_is_no_shorter(tmp_path: Path) -> Non
     assert page.next is not None
 
 
-def test_the_first_kib_comes_where_there_is_no_outline(tmp_path: Path) -> None:
+def test_the_first_kib_is_given_if_there_is_no_outline(tmp_path: Path) -> None:
     """The header says so, with the call that continues."""
     (tmp_path / "f.py").write_text("x = 1\n" * 5000)
     text = Tools(tmp_path).read_file("f.py")

@@ -86,7 +86,7 @@ def test_every_line_that_is_not_blank_is_in_one_passage(lines: list[str]) -> Non
         assert lines[one.last - 1].strip()
 
 
-def test_a_passage_ends_before_the_next_definition_and_knows_what_it_stands_in() -> None:
+def test_a_passage_ends_before_the_next_definition_and_knows_its_scope() -> None:
     """A method is not split if it can be kept whole."""
     body = ["class Pump:", *(f"    v{n} = {n}" for n in range(9)), "", "    def run(self):", *["        pass"] * 12]
     first, second = list(passages(body))
@@ -95,7 +95,7 @@ def test_a_passage_ends_before_the_next_definition_and_knows_what_it_stands_in()
     assert second.scope == ("class Pump:",)
 
 
-def test_names_are_words_and_question_words_are_none() -> None:
+def test_names_are_words_and_question_words_are_dropped() -> None:
     """`maxWorkers`, `max_workers` and "max workers" match; nothing in a question is syntax; the number of words is bounded."""
     assert words_of("What is the maxWorkers of HTTPServer?") == [
         "max workers",
@@ -326,7 +326,7 @@ def test_an_index_that_was_kept_finds_what_a_new_one_finds(
 
 
 @pytest.mark.parametrize("damage", ["garbage", "torn", "other version", "other program", "folder gone"])
-def test_a_damaged_index_is_made_anew(works: Path, kept: str, damage: str) -> None:
+def test_a_damaged_index_is_rebuilt(works: Path, kept: str, damage: str) -> None:
     """It is a cache: only time is lost, and the user is not told of a file that they never made."""
     for number in range(60):
         (works / f"more{number}.py").write_text(f"volume{number} = 'litres'\n" * 60)
@@ -349,7 +349,7 @@ def test_a_damaged_index_is_made_anew(works: Path, kept: str, damage: str) -> No
         assert workspace.rank("litres volume7", index_folder=kept) == whole
 
 
-def test_where_no_index_can_be_kept_one_is_made_for_the_call(works: Path, tmp_path: Path) -> None:
+def test_if_no_index_can_be_kept_one_is_made_for_the_call(works: Path, tmp_path: Path) -> None:
     """None is made in the tree itself; a folder that others may read, or a file in its place, is not used."""
     whole = Workspace(works).rank("litres")
     shared = tmp_path / "shared"
@@ -436,7 +436,7 @@ def test_a_long_file_is_indexed_at_its_beginning_and_counted(
     assert workspace.rank("litres", index_folder=kept).total == 0
 
 
-def test_an_index_that_is_begun_is_gone_on_with(works: Path, kept: str) -> None:
+def test_an_unfinished_index_is_continued(works: Path, kept: str) -> None:
     """When the time of a call ends, the answer says so; what was indexed until then stays."""
     for number in range(200):
         (works / f"more{number:03}.py").write_text(f"volume{number} = 'litres'\n" * 50)

@@ -165,7 +165,7 @@ def test_a_window_is_whole_lines(tmp_path: Path, start: int, size: int) -> None:
 
 
 @pytest.mark.proves("B-4")
-def test_the_end_rounds_down_where_rounding_up_would_pass_the_cap(tmp_path: Path) -> None:
+def test_the_end_rounds_down_if_rounding_up_would_pass_the_cap(tmp_path: Path) -> None:
     """The cap is never exceeded to complete a line."""
     (tmp_path / "f").write_bytes(b"x" * 100_000 + b"\n" + b"y" * 100_000 + b"\n" + b"z" * 100_000 + b"\n")
     page = Workspace(tmp_path).read_file("f", start_byte=0, max_bytes=262_000)
@@ -197,7 +197,7 @@ def test_a_line_longer_than_the_cap_comes_as_marked_fragments(tmp_path: Path) ->
 
 
 @pytest.mark.proves("B-5", "B-2")
-def test_a_range_of_lines_that_meets_a_long_line_goes_on_by_bytes(tmp_path: Path) -> None:
+def test_a_range_of_lines_that_meets_a_long_line_continues_by_bytes(tmp_path: Path) -> None:
     """The page before it ends at its start; then it is read as characters, then as lines again."""
     (tmp_path / "f").write_text("a\n" + "x" * 300_000 + "\nb\n")
     tools = Tools(tmp_path)
@@ -329,7 +329,7 @@ class _Room:
 
 @pytest.mark.proves("B-7")
 @pytest.mark.parametrize("max_bytes", [None, 1, 3, 446, 447, 448, 5_000])
-def test_a_page_of_exact_bytes_goes_on_as_it_was_asked_for(tmp_path: Path, max_bytes: int | None) -> None:
+def test_a_page_of_exact_bytes_continues_with_the_requested_size(tmp_path: Path, max_bytes: int | None) -> None:
     """The requested size is kept as far as it fits; a larger one is reported, and a page has at least one byte."""
     data = os.urandom(2_000)
     (tmp_path / "f").write_bytes(data)
@@ -428,7 +428,7 @@ def test_pages_of_two_versions_are_never_spliced(tools: Tools, tmp_path: Path, c
 
 
 @pytest.mark.proves("B-8")
-def test_a_file_that_only_grew_goes_on_and_says_so(tools: Tools, tmp_path: Path) -> None:
+def test_a_file_that_only_grew_continues_and_says_so(tools: Tools, tmp_path: Path) -> None:
     """This holds from its old end, inside its old last line, and by lines."""
     head = printed.header(tools.read_file("a.txt", max_bytes=700))
     assert head.next is not None

@@ -101,7 +101,7 @@ def test_whatever_else_is_read_by_lines(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.proves("G-5")
-def test_who_changes_the_file_between_two_pages_is_told_of(tools: Tools, tmp_path: Path) -> None:
+def test_a_change_of_the_file_between_two_pages_is_reported(tools: Tools, tmp_path: Path) -> None:
     """The place of a record belongs to one version, as that of a line does."""
     head = printed.header(tools.view("list.json"))
     (tmp_path / "list.json").write_text(json.dumps([{"id": -1}, *ORDERS]))

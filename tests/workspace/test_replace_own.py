@@ -151,7 +151,7 @@ def _in_place(file: Path) -> None:
     ],
     ids=["own", "known", "in place", "made", "removed"],
 )
-def test_what_was_told_outlives_a_power_cut(
+def test_a_reported_write_survives_a_power_cut(
     file: Path, monkeypatch: pytest.MonkeyPatch, act: Callable[[Path], None]
 ) -> None:
     """On a disk that has only what was flushed, the names and contents are right after each folder change and at the end."""
@@ -191,7 +191,7 @@ def test_a_path_that_names_no_file_is_an_error_of_the_system(file: Path, path: s
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there a file has to be writable for that")
-def test_what_is_flushed_is_opened_for_reading_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_flushed_is_opened_only_for_reading(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that may not be written, or that is being executed, can be flushed as well."""
     opened: list[int] = []
     real = os.open
@@ -217,7 +217,7 @@ def _known(file: Path) -> tuple[int, int, int, int]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def test_what_comes_behind_a_file_comes_whole(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_appended_to_a_file_is_appended_whole(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This holds however little the disk takes at a time; a file that has changed gets nothing."""
     known, real = _known(file), os.fdopen
 
@@ -245,7 +245,7 @@ def test_nothing_comes_behind_what_is_not_a_file(tmp_path: Path) -> None:
         append_own(str(tmp_path / "pipe"), b"new\n", _known(tmp_path / "pipe"))
 
 
-def test_what_cannot_come_whole_behind_a_file_does_not_come(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_appended_whole_is_not_appended(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the disk fills up, the part is taken back, but not what others appended meanwhile."""
 
     def full(_descriptor: int) -> None:
@@ -370,7 +370,7 @@ def test_a_file_that_takes_no_other_name_is_written_in_place(file: Path, monkeyp
 
 
 @pytest.mark.skipif(not system.HAS_FOLDER_DESCRIPTORS, reason="no folder can be locked")
-def test_the_private_folder_of_who_was_killed_goes_with_the_next(tmp_path: Path) -> None:
+def test_the_private_folder_of_a_killed_process_goes_with_the_next(tmp_path: Path) -> None:
     """A folder in use stays, and so does what somebody else made."""
     other = tmp_path / ".penstock-notes"
     other.mkdir()
@@ -501,7 +501,7 @@ def test_what_is_opened_of_ours_is_a_regular_file_of_this_user(file: Path, monke
     [(0xEF53, ["file"]), (0x58465342, ["file"]), (0x9123683E, ["file"]), (0x01021994, ["file", "folder"])],
     ids=["ext4", "XFS", "Btrfs", "tmpfs"],
 )
-def test_the_folder_is_flushed_where_a_file_does_not_carry_its_name(
+def test_the_folder_is_flushed_if_flushing_a_file_does_not_keep_its_name(
     file: Path, monkeypatch: pytest.MonkeyPatch, number: int, flushed: list[str]
 ) -> None:
     """A new file survives a power cut under its name; a flush is the most expensive operation of a store."""
@@ -708,7 +708,7 @@ def test_what_the_kernel_is_told_goes_to_a_file_that_is_there(tmp_path: Path) ->
     assert os.listdir(tmp_path) == ["limit"]
 
 
-def test_folders_above_a_private_one_are_private_where_they_are_made(tmp_path: Path) -> None:
+def test_folders_made_above_a_private_one_are_private(tmp_path: Path) -> None:
     """This holds for any umask; existing folders keep their modes."""
     (tmp_path / "there").mkdir(mode=0o755)
     before = os.umask(0)
@@ -811,7 +811,7 @@ def test_an_own_folder_is_a_folder_and_stays_where_it_is(
     assert os.listdir(tmp_path / "own") == ["content"]
 
 
-def test_an_empty_home_is_none_and_not_the_root_of_all_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_home_is_not_the_root_of_all_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """`HOME= penstock install` once wrote into `/`; the system knows the user's folder."""
     pwd = pytest.importorskip("pwd")
     known = pwd.getpwuid(os.getuid()).pw_dir
@@ -861,7 +861,7 @@ def test_a_system_without_the_call_of_windows_has_none(tmp_path: Path, monkeypat
     assert (tmp_path / "file").read_bytes() == OLD
 
 
-def test_an_own_folder_that_is_closed_is_no_other(tmp_path: Path) -> None:
+def test_a_closed_own_folder_is_not_another_one(tmp_path: Path) -> None:
     """Its number may by then belong to another; number 0 is closed like any other."""
     for name in ("own", "another"):
         (tmp_path / name).mkdir(mode=0o700)
@@ -900,7 +900,7 @@ def test_an_own_folder_is_never_open_to_others(tmp_path: Path) -> None:
         os.umask(before)
 
 
-def test_who_holds_an_own_folder_leaves_nothing_open(tmp_path: Path) -> None:
+def test_holding_an_own_folder_leaves_nothing_open(tmp_path: Path) -> None:
     """This holds whatever is done in it."""
     with nothing_left_open():
         with alone_in_own(str(tmp_path)):
@@ -924,7 +924,7 @@ def test_a_private_folder_without_a_descriptor_closes_none(tmp_path: Path, monke
     assert os.listdir(tmp_path) == [".penstock-left"]
 
 
-def test_a_link_to_a_private_folder_is_none_that_was_left(tmp_path: Path) -> None:
+def test_a_link_to_a_private_folder_is_not_swept(tmp_path: Path) -> None:
     """Its target stays, although it is equally private."""
     target = tmp_path / "kept"
     target.mkdir(mode=0o700)
@@ -936,7 +936,7 @@ def test_a_link_to_a_private_folder_is_none_that_was_left(tmp_path: Path) -> Non
     assert os.listdir(target) == ["file"]
 
 
-def test_a_private_folder_that_somebody_swept_away_is_made_anew(
+def test_a_private_folder_that_somebody_swept_away_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Just before it was locked it was removed, or replaced by another of its name."""

@@ -86,7 +86,7 @@ def contents(file: Path) -> dict[str, str]:
     return {("beside" if "penstock-" in path.name else path.name): path.read_text() for path in file.parent.iterdir()}
 
 
-def test_what_was_read_is_replaced_and_nothing_is_left_beside(root: Root, file: Path) -> None:
+def test_what_was_read_is_replaced_and_nothing_is_left_next_to_it(root: Root, file: Path) -> None:
     assert replaced(root) == ""
     assert contents(file) == {"f.txt": "new"}
 
@@ -112,7 +112,7 @@ def test_a_save_before_the_swap_goes_back(
     assert contents(file) == {"f.txt": theirs}
 
 
-def test_the_same_content_saved_anew_is_no_change(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saving_the_same_content_is_not_a_change(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A formatter that changes nothing does not prevent an edit."""
     at_swap(monkeypatch, before1=lambda: saved(file, "old"))
     assert replaced(root) == ""
@@ -145,7 +145,7 @@ def test_a_second_save_while_the_first_goes_back_is_kept_too(
 
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="a swap is Linux's")
-def test_what_is_removed_and_made_anew_while_it_goes_back_is_kept_too(
+def test_what_is_removed_and_made_again_while_it_goes_back_is_kept_too(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Their earlier file is next to what they made last, and is named."""
@@ -177,7 +177,7 @@ def test_what_is_saved_again_and_again_while_it_goes_back_is_kept_and_named(
 
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="a swap is Linux's")
-def test_what_is_kept_beside_is_not_taken_for_ours_by_its_number(
+def test_what_is_kept_next_to_it_is_not_taken_for_ours_by_its_number(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Once, a save that got the inode number of our removed file was removed as ours."""
@@ -307,7 +307,9 @@ def test_a_link_goes_back_as_a_link(root: Root, file: Path, monkeypatch: pytest.
 
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="leases are Linux's")
-def test_what_is_held_of_a_new_file_is_no_open_file(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_held_of_a_new_file_is_not_an_open_file(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Anyone who asks for a write lease, as file servers do, gets it during an edit too."""
 
     def leased() -> None:
@@ -319,7 +321,7 @@ def test_what_is_held_of_a_new_file_is_no_open_file(root: Root, file: Path, monk
     assert replaced(root) == ""
 
 
-def test_the_call_is_found_where_the_c_library_has_no_name_for_it(
+def test_the_call_is_found_if_the_c_library_has_no_name_for_it(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is found by its number."""
@@ -443,9 +445,7 @@ def test_a_folder_is_given_back_while_it_is_open(file: Path) -> None:
     os.close(other)
 
 
-def test_who_waits_for_a_folder_sleeps_a_little_and_gives_up_in_time(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_for_a_folder_sleeps_a_little_and_gives_up_in_time(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It retries within 20 ms, sooner at first, and reports after half a minute that the folder is not given back."""
     pauses: list[float] = []
     monkeypatch.setattr(replacing, "time", SimpleNamespace(monotonic=lambda: sum(pauses), sleep=pauses.append))
@@ -492,7 +492,7 @@ def test_a_lock_ends_with_its_process(root: Root, file: Path, monkeypatch: pytes
     assert replaced(root) == ""
 
 
-def test_where_folders_cannot_be_locked_a_file_stands_for_them(
+def test_if_folders_cannot_be_locked_a_file_is_locked_instead(
     root: Root, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On Windows and on some network file systems, two writers still wait for each other."""
@@ -552,7 +552,7 @@ def test_what_cannot_be_kept_is_named(root: Root, file: Path, monkeypatch: pytes
     assert contents(file) == {"f.txt": "new", "other.txt": "old"}
 
 
-def test_what_is_written_is_its_owners_alone_until_it_is_whole(
+def test_what_is_written_is_only_its_owners_until_it_is_whole(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """This holds whatever the file's mode, and whatever the umask of the process."""
@@ -612,7 +612,7 @@ def test_a_file_that_is_gone_or_kept_is_told_apart(root: Root, file: Path, monke
 
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="/proc says where an open file lies")
-def test_a_file_that_lost_its_name_is_no_link(root: Root, file: Path) -> None:
+def test_a_file_that_lost_its_name_is_not_a_link(root: Root, file: Path) -> None:
     """It is still where it was when it was opened."""
     with closing(root.open_file(b"f.txt")) as opened:
         saved(file, "another")
@@ -646,7 +646,7 @@ def test_a_folder_that_is_not_there_is_made_for_a_new_file_alone(root: Root, tmp
 
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="names are swapped on Linux")
-def test_a_folder_that_is_closed_after_the_swap_is_told_with_what_stands_where(
+def test_a_folder_closed_after_the_swap_is_reported_with_what_is_where(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing can be put back then: the edit's content stays, and the earlier content is named."""
@@ -670,7 +670,7 @@ def test_a_folder_that_is_closed_after_the_swap_is_told_with_what_stands_where(
 
 
 @pytest.mark.skipif(not SWAP_WORKS, reason="names are swapped on Linux")
-def test_what_somebody_wrote_into_ours_stays_where_the_folder_is_closed_then(
+def test_what_somebody_wrote_into_ours_stays_if_the_folder_is_then_closed(
     root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One saves before the swap, another writes after it, and after the first is put back nothing else can be."""

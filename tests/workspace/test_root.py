@@ -152,7 +152,7 @@ def test_paths_of_windows_mean_files_beneath_the_root_only(tree: Path, monkeypat
     assert root.relative("sub\\console.txt") == b"sub/console.txt"
 
 
-def test_a_link_inside_is_followed_where_the_kernel_can_hold_it_beneath(tree: Path, confinement: str) -> None:
+def test_a_link_inside_is_followed_if_the_kernel_can_hold_it_beneath(tree: Path, confinement: str) -> None:
     """`openat2` follows it; the walk, which cannot, says that it does not follow."""
     result = Tools(Workspace(tree, confinement=confinement)).call("view", {"file_path": "inner"})
     assert (result.code, "1|below" in result.text) == (
@@ -199,7 +199,7 @@ def _opens(folder: int, name: bytes) -> bool:
 
 
 @pytest.mark.skipif(not system.openat2_works(), reason="this kernel has no openat2")
-def test_a_chain_of_links_is_no_loop_while_the_folder_is_renamed(tmp_path: Path) -> None:
+def test_a_chain_of_links_is_not_a_loop_while_the_folder_is_renamed(tmp_path: Path) -> None:
     """A lookup disturbed by a rename counts its links twice; without a retry one in twelve failed here."""
     folder = tmp_path / "chain"
     folder.mkdir()
@@ -382,7 +382,7 @@ def test_a_renamed_root_still_knows_its_secrets(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["environment.py", "monkey.txt", "idea.txt", "id_map.py", "keyboard", "config"])
-def test_ordinary_names_are_no_secrets(tmp_path: Path, name: str) -> None:
+def test_ordinary_names_are_not_secrets(tmp_path: Path, name: str) -> None:
     """The rule is narrow."""
     (tmp_path / name).write_text("text\n")
     assert "1|text" in Tools(tmp_path).view(name)
@@ -407,7 +407,7 @@ def test_a_file_without_a_stated_size_is_read(tmp_path: Path) -> None:
     assert "1|Name:" not in tools.read_file("status", start_line=2, end_line=3)
 
 
-def test_a_root_that_is_none_is_the_programmers_mistake(tmp_path: Path) -> None:
+def test_an_invalid_root_is_the_programmers_mistake(tmp_path: Path) -> None:
     """It is a missing folder, a file, or an unknown confinement; the system's reason is given once."""
     (tmp_path / "file").write_text("")
     for confinement in ("auto", "paths"):
@@ -442,7 +442,7 @@ def test_a_file_swapped_for_a_link_between_look_and_open_is_not_followed(
 
 
 @pytest.mark.parametrize("what", ["file", "folder"])
-def test_without_handles_what_was_looked_at_is_what_is_opened_or_nothing_is(
+def test_without_handles_only_the_checked_file_is_opened(
     tree: Path, confinement: str, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     """A file, or the folder above it, is swapped between check and open: refused, or the file that was checked."""
@@ -658,7 +658,7 @@ def test_a_file_is_made_changed_and_removed_in_every_way(tree: Path, confinement
     assert (tree / "a.txt").read_text() == "inside\n"
 
 
-def test_a_root_is_closed_by_who_holds_it_last(tmp_path: Path) -> None:
+def test_a_root_is_closed_by_its_last_holder(tmp_path: Path) -> None:
     """It is closed once, and by itself if nobody does it; its number may be 0."""
     with nothing_left_open():
         Root(tmp_path).__del__()
@@ -710,7 +710,7 @@ def test_what_was_looked_at_and_nothing_else_is_opened(tree: Path, confinement: 
         assert caught.value.code == "path_changing"
 
 
-def test_what_lies_on_another_mount_is_not_opened_and_nothing_stays_open(tree: Path, confinement: str) -> None:
+def test_what_is_on_another_mount_is_not_opened_and_nothing_stays_open(tree: Path, confinement: str) -> None:
     """It opens if mounts may be crossed."""
     if confinement == "openat2":
         pytest.skip("it asks the kernel, which sees no mount here")

@@ -240,7 +240,7 @@ def test_names_of_secrets_are_known_wherever_they_lie(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", INNOCENT_NAMES)
-def test_names_of_programs_examples_and_public_halves_are_no_secrets(name: str) -> None:
+def test_names_of_programs_examples_and_public_halves_are_not_secrets(name: str) -> None:
     """The rule is narrow."""
     assert not has_secret_name(name.encode())
     assert not has_secret_name(b"src/" + name.encode())
@@ -251,7 +251,7 @@ _NAMES = [re.compile(pattern, re.DOTALL | re.IGNORECASE | re.ASCII) for pattern 
 
 @settings(max_examples=60)
 @given(st.sampled_from(_NAMES).flatmap(lambda pattern: st.from_regex(pattern, fullmatch=True)))
-def test_what_is_looked_for_first_stands_in_each_name_of_a_secret(name: str) -> None:
+def test_each_name_of_a_secret_contains_a_hint(name: str) -> None:
     """The pattern is tried on no other name: a missing hint would let credentials through."""
     assert any(hint in name.lower() for hint in _HINTS), name
 
@@ -322,7 +322,7 @@ def test_each_way_that_a_refusal_of_a_secret_names_works(tmp_path: Path) -> None
         (".cache/work", ".docker/config.json", "config.json"),
     ],
 )
-def test_a_place_is_one_also_where_the_root_lies_in_it(
+def test_a_place_of_secrets_counts_even_if_the_root_is_in_it(
     tmp_path: Path, root: str, secret: str, plain: str | None
 ) -> None:
     """`penstock view config --root ~/.kube` shows no login: the rules also consider where the root is."""

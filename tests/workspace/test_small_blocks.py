@@ -71,7 +71,7 @@ def _view(workspace: Workspace, name: str, offset: int, limit: int | None, room:
 
 @pytest.mark.proves("V-2", "V-8")
 @pytest.mark.parametrize("name", list(FILES))
-def test_where_blocks_end_is_not_seen(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_the_ends_of_blocks_are_not_visible(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Each page of a few lines from every line is as if the file had been read at once."""
     asked = list(product(range(0, 44, 1), (1, 2, 5, None)))
     whole = [_view(Workspace(folder), name, offset, limit) for offset, limit in asked]

@@ -65,7 +65,7 @@ def test_long_calls_share_one_turn_in_order_and_all_end() -> None:
 
 
 @pytest.mark.proves("L-9")
-def test_nobody_keeps_a_turn_while_waiting_for_a_lock() -> None:
+def test_no_call_keeps_a_turn_while_waiting_for_a_lock() -> None:
     """The holder of the lock may be waiting for that turn: without this, both would wait for their deadlines."""
     only, lock = Turns(1), threading.Lock()
     lock.acquire()

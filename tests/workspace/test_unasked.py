@@ -78,7 +78,7 @@ def test_what_is_allowed_is_named_whole() -> None:
         assert why_unasked(path, [allowed])
 
 
-def test_hooks_lie_where_the_configuration_says(tmp_path: Path) -> None:
+def test_hooks_are_where_the_configuration_says(tmp_path: Path) -> None:
     """The configuration is that of the repository that a root is, or is in; what leads out of the root is not relevant."""
     root = tmp_path / "root"
     (root / ".git").mkdir(parents=True)
@@ -137,7 +137,7 @@ def test_a_repository_may_have_any_name(tmp_path: Path) -> None:
     assert {str(data) + "/", f"{data}/modules/", f"{data}/modules/libs/", f"{data}/modules/libs/sub/"} == held
 
 
-def test_the_configuration_of_a_work_tree_lies_elsewhere(tmp_path: Path) -> None:
+def test_the_configuration_of_a_work_tree_is_elsewhere(tmp_path: Path) -> None:
     """It is in the shared repository, with the files it includes; a project within the root has its own."""
     shared = repository(tmp_path / "main/.git")
     (shared / "worktrees/wt").mkdir(parents=True)
@@ -187,7 +187,7 @@ def test_what_command_lines_of_the_configuration_name_is_run(tmp_path: Path, mon
     assert not why_unasked_at(str(root), b"mon.py", [b"mon.py"])
 
 
-def test_a_project_within_a_root_is_no_way_around_it(tmp_path: Path) -> None:
+def test_a_project_within_a_root_does_not_bypass_it(tmp_path: Path) -> None:
     """What is run is also judged from the root: by its list, and by the configuration of its repository."""
     for folder in (".git", "inner/.git", "inner/run", ".husky/inner/.git"):
         (tmp_path / folder).mkdir(parents=True)

@@ -133,7 +133,7 @@ def test_the_total_is_right_for_every_shape_of_file(tmp_path: Path, data: bytes,
 
 
 @pytest.mark.proves("V-6", "L-10")
-def test_carriage_returns_are_told(tmp_path: Path) -> None:
+def test_carriage_returns_are_reported(tmp_path: Path) -> None:
     """CRLF is a line end, with a note; a lone carriage return is shown and ends nothing (H11)."""
     (tmp_path / "crlf").write_bytes(b"a\r\nb\r\n")
     (tmp_path / "cr").write_bytes(b"a\rb\r")
@@ -452,7 +452,9 @@ def test_a_view_that_reaches_the_end_names_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.proves("V-11")
-def test_a_file_that_is_made_while_it_is_looked_for_is_no_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_made_while_it_is_looked_for_is_not_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As between two steps of a `git checkout`, it is missing when it is opened, and there when names are compared."""
     root = Root(tmp_path)
     look = root.look

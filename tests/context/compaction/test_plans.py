@@ -52,7 +52,7 @@ def test_a_plan_can_be_printed() -> None:
 
 @wires
 @pytest.mark.parametrize("dialect", [None, CommandLine()], ids=["python", "command"])
-def test_what_stubs_free_is_added_up_and_equals_counting_anew(wire: str, dialect: Dialect | None) -> None:
+def test_what_stubs_free_is_added_up_and_equals_a_recount(wire: str, dialect: Dialect | None) -> None:
     """This holds with images next to text, several results in a message and foreign tools: no stub has to be counted twice."""
     calls = [
         viewed("a.py"),
@@ -100,7 +100,7 @@ def test_each_step_is_as_large_as_what_it_takes_from_the_transcript() -> None:
 
 
 @wires
-def test_the_cost_of_an_early_edit_is_what_stands_behind_it(wire: str) -> None:
+def test_the_cost_of_an_early_edit_is_what_follows_it(wire: str) -> None:
     """The edit is repaid after the number of calls at which the tokens no longer read outweigh the tokens written anew."""
     talk = told(wire, *[step(viewed(f"a{at}.py")) for at in range(12)])
     made = plan(talk, seen(talk).size_tokens - 500, low_water=1.0)
@@ -183,7 +183,7 @@ def test_what_a_later_step_takes_too_is_kept_once() -> None:
     assert "value_60 = compute(60" in next(shelf[handle] for handle in shelf if handle in note)
 
 
-def test_what_stands_beside_a_span_is_not_taken_by_it() -> None:
+def test_steps_outside_a_span_are_not_taken_by_it() -> None:
     """Steps before and after a later span are all kept; those inside it are dropped."""
 
     def taken(first: int, last: int, call_id: str | None = None) -> PlanStep:
@@ -199,7 +199,7 @@ def test_what_stands_beside_a_span_is_not_taken_by_it() -> None:
     assert lasting([span, *beside, *within[::2]]) == (span, *beside)
 
 
-def test_a_strategy_of_ones_own_is_measured_and_held_to_the_rules() -> None:
+def test_a_custom_strategy_is_measured_and_held_to_the_rules() -> None:
     """Its proposals are taken if they shrink the transcript; a proposal to remove what has to stay raises."""
 
     class Blunt:
@@ -344,7 +344,7 @@ def test_what_fits_is_counted_once() -> None:
 
 @pytest.mark.proves("O-4", "S-4")
 @wires
-def test_a_result_that_was_cut_before_it_is_cleared_is_told_as_it_came(wire: str) -> None:
+def test_the_stub_of_a_cut_result_describes_it_as_it_came(wire: str) -> None:
     """Its handle has the whole, so the size of the two ends, and the numbers in their notice, would be wrong."""
     flood = did("run", "\n".join(f"src/module_{at}.py" for at in range(4_000)), command="find src")
     talk = told(wire, step(flood), *[step(did("look", "nothing")) for _ in range(12)])
@@ -360,7 +360,7 @@ def test_a_result_that_was_cut_before_it_is_cleared_is_told_as_it_came(wire: str
 
 
 @wires
-def test_what_a_cut_left_out_is_named_where_the_rest_is_cleared(wire: str) -> None:
+def test_names_that_a_cut_left_out_are_kept_when_the_rest_is_cleared(wire: str) -> None:
     """The words of the notice between the two ends are not named."""
     rows = ["words and no more"] * 8_000
     rows[-500] = "ORD-77123"

@@ -89,7 +89,7 @@ def test_a_rewrite_is_repaid_before_the_next_plan_is_due() -> None:
     assert prices.repaid_tokens(7_900, 6_000, 6_000) == 7_900  # nothing repays it
 
 
-def test_a_plan_goes_on_until_it_is_repaid_and_not_where_memory_comes_first() -> None:
+def test_a_plan_continues_until_repaid_unless_memory_comes_first() -> None:
     """In a small window the results of a few calls fill it again, and what is left after the edit is paid for anew each time."""
     talk = told("openai-chat", *[step(viewed(f"file{at}.py")) for at in range(12)])
     thrifty, calm = plan(talk, 10_000), plan(talk, 10_000, repaid=False)
@@ -97,7 +97,7 @@ def test_a_plan_goes_on_until_it_is_repaid_and_not_where_memory_comes_first() ->
     assert thrifty.after_tokens < calm.after_tokens <= 7_500
 
 
-def test_a_plan_cannot_only_where_the_floor_does_not_fit() -> None:
+def test_a_plan_gives_up_only_if_the_floor_does_not_fit() -> None:
     """With long words of the user, newest views and results no model has seen, a plan shrinks whatever recovery can shrink."""
     words = [step(text="Yes, and now. " * 40, user="I said this before. " * 60) for _ in range(20)]
     flood = step(*[viewed(f"file{at}.py", 200) for at in range(10)])

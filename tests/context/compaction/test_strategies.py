@@ -166,7 +166,7 @@ def test_no_more_results_are_cleared_than_free_what_is_wanted() -> None:
 
 
 @wires
-def test_a_tiny_early_result_is_left_where_rewriting_all_behind_it_is_not_repaid(wire: str) -> None:
+def test_a_tiny_early_result_stays_if_rewriting_what_follows_is_not_repaid(wire: str) -> None:
     """The large result late in the prompt frees the goal alone; with many calls left the early one is removed as well."""
     tiny, flood = viewed("tiny.py", 12), viewed("flood.py", 600)
     words = "The plan is as follows, and it is long. " * 400
@@ -527,7 +527,7 @@ def test_an_empty_text_or_an_error_is_no_summary(text: str) -> None:
     "text",
     ["<summary>The limit is 250.</summary>", "The parser is fixed; the error was in line 3.", "Read a.py: TAB is 9."],
 )
-def test_a_summary_may_speak_of_errors_and_stand_in_a_tag(text: str) -> None:
+def test_a_summary_may_speak_of_errors_and_be_in_a_tag(text: str) -> None:
     """It is valid as long as it does not begin like an error."""
     assert summary_problem(text) == ""
 
@@ -570,7 +570,7 @@ def test_the_longest_row_of_turns_is_summed_up() -> None:
         assert summary_span(talk, frozenset({(index, call)})) == (turns[0].first, turns[1].last)
 
 
-def test_of_finished_turns_the_newest_answers_are_none() -> None:
+def test_the_newest_answers_are_not_finished_turns() -> None:
     """An answer of one message is one of them; what precedes the answers that stay is finished."""
     talk = told("openai-chat", *fillers(3), step(text="All were read."))
     turns = talk.turns()
@@ -661,7 +661,7 @@ def test_a_stub_is_smaller_than_what_it_replaces_and_is_not_stubbed_again(wire: 
 
 @pytest.mark.proves("O-8")
 @wires
-def test_thinking_stays_as_it_is_where_results_beside_it_are_cleared(wire: str) -> None:
+def test_thinking_stays_as_it_is_if_results_next_to_it_are_cleared(wire: str) -> None:
     """Signed blocks are never edited; they are removed with their turn or not at all."""
     talk = told(wire, *[step(viewed(f"a{at}.py"), thinking=1 + at % 2, text="So.") for at in range(12)])
     after = apply(talk, plan(talk, seen(talk).size_tokens // 3, [Clear(), Spans()]), Shelf())
@@ -670,7 +670,7 @@ def test_thinking_stays_as_it_is_where_results_beside_it_are_cleared(wire: str) 
     assert violations(dump(after, wire), wire) == []
 
 
-def test_results_beside_words_of_the_user_are_cleared_and_the_words_stay() -> None:
+def test_results_next_to_words_of_the_user_are_cleared_and_the_words_stay() -> None:
     """Anthropic puts both in one message."""
     talk = told(
         "anthropic",
@@ -788,7 +788,7 @@ def test_what_is_kept_of_a_span_is_that_span() -> None:
     assert f"other{(made.last - made.first) // 2 + 1}.py" not in kept
 
 
-def test_a_note_that_stands_is_known_from_what_it_may_take_the_place_of() -> None:
+def test_a_note_of_ours_in_view_is_recognised() -> None:
     """Only a note that we wrote counts; not the messages before it was written, and not one that came in the request."""
     talk = told("openai-chat", *fillers(9))
     noted = apply(talk, plan(talk, size_of(talk) // 3, [Spans()]))
@@ -811,7 +811,7 @@ def test_what_is_left_out_of_a_result_leaves_the_lines_around_it() -> None:
 
 
 @wires
-def test_a_note_counts_the_messages_that_stand_in_its_place(wire: str) -> None:
+def test_a_note_counts_the_messages_that_replace_its_span(wire: str) -> None:
     """One, and the one next to it if roles have to alternate."""
     talk = told(wire, *fillers(4))
     first, last = talk.turns()[1].first, talk.turns()[2].last
@@ -821,7 +821,7 @@ def test_a_note_counts_the_messages_that_stand_in_its_place(wire: str) -> None:
     assert len(after.visible()) == len(talk.visible()) - (last - first + 1) + messages
 
 
-def test_a_note_is_bare_where_its_share_is_less_than_the_least_and_not_at_the_least() -> None:
+def test_a_note_is_bare_if_its_share_is_below_the_least() -> None:
     """With exactly 200 characters it says what was done; with one fewer, only how much was removed."""
     talk = told("openai-chat", *fillers(4))
     turns = talk.turns()[1:3]
@@ -917,7 +917,7 @@ def test_a_batch_is_the_earliest_run_that_costs_hardly_more_than_the_best() -> N
         assert results._batch(view, pairs) == _dearest_spared(view, pairs), seed  # type: ignore[arg-type]
 
 
-def test_lines_that_stand_in_an_earlier_result_are_found_wherever_they_stand() -> None:
+def test_lines_of_an_earlier_result_are_found_wherever_they_are() -> None:
     """Compared with a search everywhere: runs of three or more lines, as long as possible, up to the last line of either text."""
     for seed in range(400):
         dice = random.Random(seed)

@@ -240,7 +240,7 @@ def test_gemini_keeps_one_folder_a_project(tmp_path: Path) -> None:
     assert Path(begin("gemini", "x", "/", environment).path).parents[1].name == "project"
 
 
-def test_opencode_goes_on_with_the_model_that_it_would_take(tmp_path: Path) -> None:
+def test_opencode_continues_with_the_model_that_it_would_take(tmp_path: Path) -> None:
     """Its settings decide, which may have comments; otherwise the model used last."""
     noted = tmp_path / ".local" / "state" / "opencode" / "model.json"
     noted.parent.mkdir(parents=True)
@@ -255,7 +255,7 @@ def test_opencode_goes_on_with_the_model_that_it_would_take(tmp_path: Path) -> N
     assert model() == {"providerID": "loopback", "modelID": "m/1"}
 
 
-def test_claude_code_finds_what_it_says_itself_behind_the_message(tmp_path: Path) -> None:
+def test_claude_code_finds_its_own_text_after_the_message(tmp_path: Path) -> None:
     """Without it the host sends an empty message instead; each record names the one before it."""
     begun = begin("claude", "words", str(tmp_path), {"HOME": str(tmp_path)})
     records = [json.loads(line) for line in Path(begun.path).read_text().splitlines()]
@@ -264,7 +264,7 @@ def test_claude_code_finds_what_it_says_itself_behind_the_message(tmp_path: Path
     assert records[1]["rendered"][0]["content"]
 
 
-def test_penstock_itself_goes_on_from_it(
+def test_penstock_itself_continues_from_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`run --from` takes the document, and its words are in the first request."""
@@ -282,7 +282,7 @@ def test_penstock_itself_goes_on_from_it(
 
 @pytest.mark.parametrize("host", ["claude", "codex"])
 @given(data=st.data())
-def test_of_any_file_of_a_host_there_is_a_handoff(
+def test_every_file_of_a_host_gives_a_handoff(
     host: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """This holds for any damaged file, and the document can be read back."""

@@ -47,7 +47,7 @@ def refused(given: int, *, is_behind: bool) -> list[Record]:
 
 @pytest.mark.parametrize("is_behind", [False, True], ids=["before", "behind"])
 @pytest.mark.parametrize("given", [0, WINDOW])
-def test_a_figure_beside_a_refusal_is_no_measurement(given: int, is_behind: bool, tmp_path: Path) -> None:
+def test_a_figure_next_to_a_refusal_is_not_a_measurement(given: int, is_behind: bool, tmp_path: Path) -> None:
     """Nor is it a request of its own, wherever it is."""
     path = written(tmp_path / "s.jsonl", refused(given, is_behind=is_behind))
     _, story = story_of("codex", path)
@@ -58,7 +58,7 @@ def test_a_figure_beside_a_refusal_is_no_measurement(given: int, is_behind: bool
     assert story.turns[1].tokens < 5_100
 
 
-def test_a_figure_of_nothing_that_no_refusal_follows_is_told_in_its_place(tmp_path: Path) -> None:
+def test_a_figure_of_zero_without_a_refusal_is_reported_in_its_place(tmp_path: Path) -> None:
     """It comes before what is said next; a later compaction has what the last answer measured."""
     records = [*refused(WINDOW, is_behind=False)[:-1], {"type": "compacted", "payload": {}}]
     read = told("codex", tmp_path / "s", [*records, *histories.codex("On.", ["Yes."])[-2:], figure(0, 0, 1)])

@@ -105,7 +105,7 @@ def words(read: Told) -> list[Any]:
     ]
 
 
-def test_results_stand_behind_their_calls_in_the_order_of_these(tmp_path: Path) -> None:
+def test_results_follow_their_calls_in_the_order_of_the_calls(tmp_path: Path) -> None:
     """This is what 1.0.102 sent, whichever was ready first, and whatever the host said meanwhile."""
     events = [says("Go."), answers("", "a", "b"), returns("b"), event("system.notification", content="n"), returns("a")]
     read = told("copilot", tmp_path / "s", chained(*events, answers("Done.")))
@@ -139,7 +139,7 @@ def test_an_answer_in_several_events_is_one(tmp_path: Path) -> None:
     assert [call["id"] for call in read.projection[0].message["tool_calls"]] == ["c"]
 
 
-def test_figures_stand_before_their_answer(tmp_path: Path) -> None:
+def test_figures_come_before_their_answer(tmp_path: Path) -> None:
     """They come after all that they count; those of a child agent are not the session's."""
     child = {"type": "session.usage_record", "data": {"usage": {"inputTokens": 9, "parentToolCallId": "a"}}}
     read = told(

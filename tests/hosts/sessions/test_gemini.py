@@ -85,7 +85,7 @@ def test_a_resume_sends_each_result_twice(tmp_path: Path) -> None:
     assert [one.message["role"] for one in own] == ["user", "model", "user", "model", "user", "model"]
 
 
-def test_figures_of_an_answer_stand_before_it(tmp_path: Path) -> None:
+def test_figures_of_an_answer_come_before_it(tmp_path: Path) -> None:
     """They are reported once, although it is written three times."""
     read = told("gemini", tmp_path / "s", session())
     assert [(one.input_tokens, one.output_tokens, one.cached_tokens) for one in read.of(Answered)] == [
@@ -99,7 +99,7 @@ def test_figures_of_an_answer_stand_before_it(tmp_path: Path) -> None:
             assert behind.message["role"] == "model"
 
 
-def test_reasoning_is_output_that_is_counted_beside_the_answer(tmp_path: Path) -> None:
+def test_reasoning_is_output_that_is_counted_separately(tmp_path: Path) -> None:
     """Gemini's API counts it so, and charges for both; an answer that is only reasoning counts, too."""
     answers = [
         {"id": "g1", "type": "gemini", "content": "a", "tokens": {"input": 100, "output": 7, "thoughts": 1_000}},
@@ -157,7 +157,7 @@ def test_a_result_that_stays_under_another_id_was_said_before(tmp_path: Path) ->
     assert [(one.again, one.by_host) for one in read.projection if answered([one])] == [(True, False)]
 
 
-def test_messages_that_are_others_without_a_summary_are_no_compaction(tmp_path: Path) -> None:
+def test_replaced_messages_without_a_summary_are_not_a_compaction(tmp_path: Path) -> None:
     """They replace those before; thoughts among them are not sent."""
     thought = {"text": "**Plan**", "thought": True}
     anew = [
@@ -209,7 +209,7 @@ def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
     assert list(found({"GEMINI_CLI_HOME": str(tmp_path), "HOME": "/none"})) == [str(chats / "session-2026-1.jsonl")]
 
 
-def test_the_folder_of_a_session_stands_beside_it(tmp_path: Path) -> None:
+def test_the_folder_of_a_session_is_named_next_to_it(tmp_path: Path) -> None:
     """It holds for all sessions of a project; without such a file, or if it names no folder, the folder is unknown."""
     path = tmp_path / "tmp" / "p" / "chats" / "session-a.jsonl"
     path.parent.mkdir(parents=True)

@@ -96,9 +96,7 @@ def test_boundaries_that_keep_everything_are_read_a_few_times_the_file(tmp_path:
     assert read.counts.unknown["kept by too many compactions"] > 90
 
 
-def test_summaries_behind_which_everything_is_sent_are_read_a_few_times_the_export(
-    tmp_path: Path, reads: list[int]
-) -> None:
+def test_summaries_followed_by_everything_are_read_a_few_times_the_export(tmp_path: Path, reads: list[int]) -> None:
     """opencode names the first message that stays; here it is the first of all."""
     talk = Opencode()
     first = talk.says("x" * 5_000)
@@ -129,7 +127,7 @@ def huge(digits: str) -> Claude:
 
 
 @pytest.mark.parametrize("digits", ["1" + "0" * 20, "1" + "0" * 400, "9" * 4_300, "9" * 4_301, "NaN", "1e400", "-1"])
-def test_a_figure_that_nobody_counted_is_none(digits: str, tmp_path: Path) -> None:
+def test_an_impossible_figure_is_ignored(digits: str, tmp_path: Path) -> None:
     """In words, JSON and on a page it is reported as one that is not recorded."""
     path = tmp_path / "s"
     path.write_text(lines(huge(digits).records).replace('"@', "").replace('@"', ""))
@@ -162,7 +160,7 @@ def with_a_large_line(path: Path, size_bytes: int, *, is_record: bool) -> tuple[
 
 
 @pytest.mark.parametrize("is_record", [True, False])
-def test_a_line_that_is_too_large_is_not_read_and_is_no_torn_one(
+def test_a_line_that_is_too_large_is_not_read_and_not_counted_as_torn(
     is_record: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Words, JSON, page, handoff and rescue report it; what follows it is read."""

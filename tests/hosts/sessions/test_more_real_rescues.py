@@ -41,7 +41,7 @@ BESIDE = {
 @pytest.mark.parametrize("host", USES)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.timeout(300)
-def test_a_stuck_session_goes_on(host: str, way: str, tmp_path: Path) -> None:
+def test_a_stuck_session_continues(host: str, way: str, tmp_path: Path) -> None:
     """The host resumes a new session; the old one is unchanged, and rescuing the new one finds nothing to do.
 
     qwen-code removes a refused image from its request itself, and continues: nothing is written.

@@ -145,7 +145,7 @@ def test_a_session_that_was_refused_fits_again(host: str, results: tuple[str, ..
 
 
 @pytest.mark.parametrize("host", SESSIONS)
-def test_where_a_session_is_not_stuck_nothing_is_written(host: str, tmp_path: Path) -> None:
+def test_nothing_is_written_for_a_session_that_is_not_stuck(host: str, tmp_path: Path) -> None:
     """Nothing is kept either."""
     path = SESSIONS[host](tmp_path / "s.jsonl", "", (FLOOD,))
     done, kept = rescued(host, path, 1_000_000)
@@ -158,7 +158,7 @@ def codes(done: Any, *, is_stuck: bool = True) -> list[str]:
     return [finding.code for finding in done.findings if finding.is_stuck == is_stuck]
 
 
-def test_a_compaction_that_copilots_provider_refuses_is_told(tmp_path: Path) -> None:
+def test_a_compaction_that_copilots_provider_refuses_is_reported(tmp_path: Path) -> None:
     """The host continues with everything; its other notes on the request are of known kinds."""
     words = f"host-rethrow: {WORDS}"
     failed = event("session.compaction_complete", success=False, error=words, failureReason="provider_rejected")
@@ -176,7 +176,7 @@ def test_a_compaction_that_copilots_provider_refuses_is_told(tmp_path: Path) -> 
     assert codes(other) == []
 
 
-def test_a_compaction_that_keeps_too_much_is_told(tmp_path: Path) -> None:
+def test_a_compaction_that_keeps_too_much_is_reported(tmp_path: Path) -> None:
     """pi records no refusal after one, and does not ask again."""
     talk = Pi()
     first = talk.says(TASK)
@@ -189,7 +189,7 @@ def test_a_compaction_that_keeps_too_much_is_told(tmp_path: Path) -> None:
     assert done.path
 
 
-def test_of_a_torn_export_it_is_said_that_there_may_be_more(tmp_path: Path) -> None:
+def test_a_torn_export_is_reported_as_incomplete(tmp_path: Path) -> None:
     """opencode's database has what the export lacks: it is not a line that the host leaves out."""
     path = Path(opencode(tmp_path / "s.json", "", (FLOOD, "of little")))
     whole = path.read_bytes()
@@ -200,7 +200,7 @@ def test_of_a_torn_export_it_is_said_that_there_may_be_more(tmp_path: Path) -> N
     assert "opencode export ID > FILE" in next(one.sentence for one in done.findings if one.code == "torn_export")
 
 
-def test_a_result_that_gemini_would_send_twice_stands_there_once(tmp_path: Path) -> None:
+def test_a_result_that_gemini_would_send_twice_is_there_once(tmp_path: Path) -> None:
     """It is in the answer that called; the copy in a separate message is removed, without any other cut."""
     words = "400 The input token count (9000) exceeds the maximum number of tokens allowed (8000)."
     path = gemini(tmp_path / "s.jsonl", words, (FLOOD[:9_000],))
@@ -212,7 +212,7 @@ def test_a_result_that_gemini_would_send_twice_stands_there_once(tmp_path: Path)
     assert next_request("gemini", done.path)[-1]["parts"][0]["functionResponse"]["response"]["output"] == FLOOD[:9_000]
 
 
-def test_of_parallel_calls_no_result_stands_there_twice(tmp_path: Path) -> None:
+def test_no_result_of_parallel_calls_is_there_twice(tmp_path: Path) -> None:
     """Gemini CLI puts copies of all results of an answer into one message, which is removed or partly kept."""
     responses = [
         {"functionResponse": {"id": f"c{at}", "name": "ls", "response": {"output": FLOOD[:4_000] + str(at)}}}
@@ -280,7 +280,7 @@ def test_all_ids_of_opencode_are_others_and_sort_as_the_messages_do(tmp_path: Pa
     assert document["info"]["id"] == done.session
 
 
-def test_after_a_compaction_opencode_goes_on_with_what_it_left(tmp_path: Path) -> None:
+def test_after_a_compaction_opencode_continues_with_what_it_left(tmp_path: Path) -> None:
     """Nothing in the new session requests a compaction, so all of it is sent."""
     talk = Opencode()
     talk.says("gone")
@@ -387,7 +387,7 @@ def test_images_that_no_provider_takes_give_way(host: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("host", ["copilot", "opencode", "pi", "qwen"])
-def test_notes_stand_in_the_name_of_whose_turn_it_is(host: str, tmp_path: Path) -> None:
+def test_notes_are_in_the_name_of_the_role_whose_turn_it_is(host: str, tmp_path: Path) -> None:
     """Between two messages of the person it is the model's."""
     path = tmp_path / "s" / "events.jsonl"
     path.parent.mkdir()

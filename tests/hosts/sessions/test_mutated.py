@@ -122,7 +122,7 @@ def test_a_file_says_whose_it_is(host: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", READERS)
-def test_whatever_stands_in_the_place_of_any_value_is_read(host: str, tmp_path: Path) -> None:
+def test_a_file_is_read_whatever_replaces_any_value(host: str, tmp_path: Path) -> None:
     """An object cannot be looked up in place of a word; random mutation seldom puts one in each place."""
     reader = import_module(f"penstock.hosts.sessions.{host}")
     for records in with_each_replaced(EVERYTHING[host]()):
@@ -137,7 +137,7 @@ def test_whatever_stands_in_the_place_of_any_value_is_read(host: str, tmp_path: 
 @pytest.mark.parametrize("host", READERS)
 @settings(max_examples=MUTATED, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_a_mishap_is_counted_and_no_error(host: str, data: st.DataObject, tmp_path: Path) -> None:
+def test_damage_is_counted_and_not_an_error(host: str, data: st.DataObject, tmp_path: Path) -> None:
     """This holds for any damage; what is reported can be loaded."""
     content = data.draw(mutated(EVERYTHING[host](), host))
     read = told(host, tmp_path / "s", content)

@@ -33,7 +33,7 @@ def zstd() -> Any:
     return pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
-def test_a_session_that_codex_put_away_is_rescued_where_codex_looks(tmp_path: Path) -> None:
+def test_an_archived_session_of_codex_is_rescued_where_codex_looks(tmp_path: Path) -> None:
     """It is found by its id; the new one is not among the archived ones."""
     away = tmp_path / ".codex" / "archived_sessions"
     away.mkdir(parents=True)
@@ -99,7 +99,7 @@ def test_a_compressed_session_says_the_same(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_of_a_compressed_session_that_is_torn_what_is_whole_is_read(tmp_path: Path) -> None:
+def test_the_intact_part_of_a_torn_compressed_session_is_read(tmp_path: Path) -> None:
     """The tear is counted; of a file that grows too large no more than the limit is held."""
     plain = codex(tmp_path / "rollout-a.jsonl", results=tuple(str(at) * 40_000 for at in range(20)))
     path = tmp_path / "rollout-a.jsonl.zst"
@@ -134,7 +134,7 @@ def test_without_the_extra_it_is_said_what_would_work(
 
 @settings(max_examples=MUTATED, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_a_mishap_of_an_older_session_is_no_error(data: st.DataObject, tmp_path: Path) -> None:
+def test_damage_to_an_older_session_is_not_an_error(data: st.DataObject, tmp_path: Path) -> None:
     """This holds for any damage to the document; what is reported can be loaded."""
     whole = json.loads(Path(older(tmp_path / "s", "a.py", "b.py")).read_text())
     content = data.draw(mutated([whole], "opencode"))
@@ -145,7 +145,7 @@ def test_a_mishap_of_an_older_session_is_no_error(data: st.DataObject, tmp_path:
 
 @settings(max_examples=MUTATED, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=st.integers(0), change=st.integers(1, 255), kept=st.floats(0, 1))
-def test_a_mishap_of_a_compressed_session_is_no_error(at: int, change: int, kept: float, tmp_path: Path) -> None:
+def test_damage_to_a_compressed_session_is_not_an_error(at: int, change: int, kept: float, tmp_path: Path) -> None:
     """A byte is changed, or the end is missing: what is reported can be loaded."""
     content = bytearray(zstd().compress(lines(histories.codex(TASK, ("c1", "shell", {}, "a.py", False))).encode()))
     content[at % len(content)] ^= change

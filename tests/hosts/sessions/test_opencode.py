@@ -141,14 +141,14 @@ def test_an_answer_its_results_and_what_came_with_them(tmp_path: Path) -> None:
         ({"status": "pending"}, "[Tool execution was interrupted]"),
     ],
 )
-def test_a_result_is_told_as_it_is_sent(state: Record, sent: str, tmp_path: Path) -> None:
+def test_a_result_is_reported_as_it_is_sent(state: Record, sent: str, tmp_path: Path) -> None:
     """This holds whatever became of the call."""
     talk = Opencode()
     talk.answers(call("a", **state))
     assert read_of(talk, tmp_path).projection[-1].message == {"role": "tool", "tool_call_id": "a", "content": sent}
 
 
-def test_figures_stand_before_their_answer(tmp_path: Path) -> None:
+def test_figures_come_before_their_answer(tmp_path: Path) -> None:
     """What came from a cache is part of the input; an answer without figures has none."""
     talk = Opencode()
     talk.says("Go.")
@@ -162,7 +162,7 @@ def test_figures_stand_before_their_answer(tmp_path: Path) -> None:
     assert [(one.input_tokens, one.cached_tokens) for one in read.of(Answered)] == [(100, 3), (3, 3)]
 
 
-def test_reasoning_is_output_that_stands_beside_the_answer(tmp_path: Path) -> None:
+def test_reasoning_is_output_in_addition_to_the_answer(tmp_path: Path) -> None:
     """The host subtracts it from the provider's figure: both were charged."""
     talk = Opencode()
     talk.says("Go.")
@@ -196,7 +196,7 @@ def test_a_compaction_leaves_the_question_the_summary_and_the_tail(tmp_path: Pat
     ],
     ids=["of a tail that is not there", "not finished", "refused"],
 )
-def test_what_is_no_compaction_takes_nothing(tail: str, more: Record, tmp_path: Path) -> None:
+def test_an_invalid_compaction_removes_nothing(tail: str, more: Record, tmp_path: Path) -> None:
     """The host then sends everything."""
     talk = Opencode()
     talk.says("One.")
@@ -208,7 +208,7 @@ def test_what_is_no_compaction_takes_nothing(tail: str, more: Record, tmp_path: 
     assert words(read)[:4] == ["One.", "1", "Two.", "What did we do so far?"]
 
 
-def test_a_refusal_is_told_and_what_a_person_broke_off_is_sent(tmp_path: Path) -> None:
+def test_a_refusal_is_reported_and_an_interrupted_answer_is_sent(tmp_path: Path) -> None:
     """It is sent from where it had begun."""
     talk = Opencode()
     talk.says("Go.")
@@ -260,7 +260,7 @@ def test_an_export_that_is_torn_gives_what_is_whole(tmp_path: Path) -> None:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(min_size=1), max_size=6), indent=st.sampled_from([None, 2, 4]), ascii_only=st.booleans())
-def test_any_text_in_any_layout_is_told(texts: list[str], indent: int | None, ascii_only: bool, tmp_path: Path) -> None:
+def test_any_text_in_any_layout_is_read(texts: list[str], indent: int | None, ascii_only: bool, tmp_path: Path) -> None:
     """Multi-byte characters, line feeds and quotation marks are among it."""
     talk = Opencode()
     for text in texts:

@@ -86,7 +86,7 @@ def words(read: Told) -> list[Any]:
     return [one.message["content"] or [call["id"] for call in one.message["tool_calls"]] for one in read.projection]
 
 
-def test_images_of_results_stand_behind_all_results_of_their_answer(tmp_path: Path) -> None:
+def test_images_of_results_come_after_all_results_of_their_answer(tmp_path: Path) -> None:
     """They are in a message in the person's name, as they are sent to a chat model."""
     talk = Pi()
     talk.says("Go.")
@@ -129,7 +129,7 @@ def test_what_a_person_left_is_not_sent(tmp_path: Path) -> None:
     assert words(told("pi", tmp_path / "b", broken)) == ["Right."]
 
 
-def test_a_file_of_the_first_format_is_told_as_it_stands(tmp_path: Path) -> None:
+def test_a_file_of_the_first_format_is_read_in_its_order(tmp_path: Path) -> None:
     """Its entries have no ids."""
     talk = Pi()
     talk.says("Go.")

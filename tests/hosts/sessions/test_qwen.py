@@ -154,7 +154,7 @@ def test_a_compaction_takes_the_prompt_that_set_it_off_too(tmp_path: Path) -> No
     assert [one.again for one in read.projection] == [False, False, True, False]
 
 
-def test_a_refusal_is_told_and_that_of_a_child_agent_is_not(tmp_path: Path) -> None:
+def test_a_refusal_is_reported_and_that_of_a_child_agent_is_not(tmp_path: Path) -> None:
     """Both are telemetry of the session."""
     talk = session()
     talk.refused(subagent_name="explorer")
@@ -225,7 +225,7 @@ def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
         assert head(file) == ("s", "/p", "0.24.4", "t")
 
 
-def test_an_id_that_comes_twice_stands_for_its_first_record(tmp_path: Path) -> None:
+def test_a_repeated_id_means_its_first_record(tmp_path: Path) -> None:
     """A last duplicate without a successor is not the chain's end, and a chain that leads back to itself ends."""
     talk = session()
     double = {**talk.records[0], "message": {"role": "user", "parts": [{"text": "Other."}]}, "parentUuid": "u9"}

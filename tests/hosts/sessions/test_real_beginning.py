@@ -27,7 +27,7 @@ pytestmark = pytest.mark.proves("X-4")
     ("before", "host"), [("claude", "codex"), ("codex", "claude"), *(("claude", host) for host in USES)]
 )
 @pytest.mark.timeout(120)
-def test_a_real_host_goes_on_with_the_session_of_another(before: str, host: str, tmp_path: Path) -> None:
+def test_a_real_host_continues_the_session_of_another(before: str, host: str, tmp_path: Path) -> None:
     """It is resumed by the printed command; the request holds task, to-dos and changed files, and is valid."""
     program = real(host)
     home, root = tmp_path / "home", tmp_path / "root"

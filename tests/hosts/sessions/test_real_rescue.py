@@ -178,7 +178,7 @@ def refuse_image(path: Path) -> None:
 @pytest.mark.parametrize("host", SHELLS)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.timeout(200)
-def test_a_stuck_session_goes_on(host: str, way: str, tmp_path: Path) -> None:
+def test_a_stuck_session_continues(host: str, way: str, tmp_path: Path) -> None:
     """The host resumes a new session; the old one is unchanged, and rescuing the new one finds nothing to do."""
     machine = Machine(host, tmp_path)
     path = machine.get_stuck(way)

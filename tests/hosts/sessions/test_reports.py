@@ -93,7 +93,7 @@ def test_a_glance_says_what_the_story_says_of_the_newest_request(tmp_path: Path)
         assert sum(glance.by_tool.values()) < 10, "only the frames of messages"
 
 
-def test_of_a_long_file_a_glance_reads_the_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_glance_reads_the_ends_of_a_long_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The newest figure is at its end; if no request is there, the whole file is read."""
     path = written(tmp_path / "s.jsonl", talk((20_000, 31_000)).records)
     monkeypatch.setattr(reports, "GLANCED_BYTES", 1_000)
@@ -132,7 +132,7 @@ def test_window_and_model_are_what_the_caller_says(tmp_path: Path) -> None:
 
 @example([12, 12, 12], 32)  # the last of three lines of 30 bytes begins where the skipped part ends
 @given(st.lists(st.integers(0, 40), max_size=12), st.integers(0, 400))
-def test_of_a_long_file_each_record_of_its_ends_is_read_once(sizes: list[int], max_bytes: int) -> None:
+def test_each_record_at_the_ends_of_a_long_file_is_read_once(sizes: list[int], max_bytes: int) -> None:
     """They are those that begin in the first sixteenth or after the skipped part; a partial record does not count as torn."""
     rows = [json.dumps({"n": number, "x": "y" * size}).encode() + b"\n" for number, size in enumerate(sizes)]
     content = b"".join(rows)

@@ -123,7 +123,7 @@ def test_a_document_of_plain_text_is_behind_its_handle(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", SESSIONS)
-def test_where_a_session_is_not_stuck_nothing_is_written(host: str, tmp_path: Path) -> None:
+def test_nothing_is_written_for_a_session_that_is_not_stuck(host: str, tmp_path: Path) -> None:
     """Nothing is kept either."""
     path = SESSIONS[host](tmp_path / "s.jsonl", "", (FLOOD,))
     done, kept = rescued(host, path, 1_000_000)
@@ -141,7 +141,7 @@ def test_a_plan_writes_nothing(host: str, tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["s.jsonl"]
 
 
-def test_a_limit_that_nobody_names_is_asked_for(tmp_path: Path) -> None:
+def test_an_unknown_limit_is_asked_for(tmp_path: Path) -> None:
     """The refusal has no number, and the model is unknown."""
     with pytest.raises(CallerError, match="--window"):
         rescued("claude", claude(tmp_path / "s.jsonl"), None)
@@ -204,7 +204,7 @@ def test_a_torn_tail_is_left_out_and_said(tmp_path: Path) -> None:
     assert done.path
 
 
-def test_where_nobody_says_what_the_model_holds_that_is_asked_for(tmp_path: Path) -> None:
+def test_an_unknown_window_is_asked_for(tmp_path: Path) -> None:
     """Gemini CLI records no refusal: its file cannot show whether the session is stuck."""
     written(tmp_path / "s.jsonl", histories.gemini(TASK, ["Done."]))
     ran = shell_line(tmp_path, "penstock rescue s.jsonl --store store")

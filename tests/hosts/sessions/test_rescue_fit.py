@@ -59,7 +59,7 @@ def so_far(talk: Claude) -> list[Any]:
 
 
 @pytest.mark.parametrize(("basis", "fixed"), [("recorded", 0), ("assumed", 16_000), ("measured", 4_000)])
-def test_what_we_count_too_high_is_not_taken_from_what_goes_beside(basis: str, fixed: int, tmp_path: Path) -> None:
+def test_an_excess_of_our_count_does_not_reduce_the_overhead(basis: str, fixed: int, tmp_path: Path) -> None:
     """Otherwise no room would be counted for instructions and tools once it is cut."""
     talk, window = Claude(), 36_000
     if basis == "recorded":

@@ -95,7 +95,7 @@ def test_without_a_store_nothing_is_written(tmp_path: Path) -> None:
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["s.jsonl", "store"]
 
 
-def test_where_nothing_is_to_be_done_no_store_is_made(tmp_path: Path) -> None:
+def test_no_store_is_made_if_there_is_nothing_to_do(tmp_path: Path) -> None:
     """Nor is one made for a plan."""
     path = stuck("claude", "flood", tmp_path / "s.jsonl")
     shell_line(tmp_path, f"penstock rescue {path} --window {WINDOW} --store store --dry-run")

@@ -68,7 +68,7 @@ def test_a_stuck_session_comes_back(host: str, way: str, form: Form, tmp_path: P
         assert Path(path).read_bytes() == before
 
 
-def test_an_append_of_claude_is_a_compaction_under_ids_of_its_own(tmp_path: Path) -> None:
+def test_an_append_of_claude_is_a_compaction_under_new_ids(tmp_path: Path) -> None:
     """Otherwise the host would confuse old and new results; without figures its next compaction fails."""
     path = stuck("claude", "flood", tmp_path / "s.jsonl")
     before = records_of(path)
@@ -171,7 +171,7 @@ def test_a_figure_of_the_old_request_is_in_no_new_answer(tmp_path: Path) -> None
     assert [usage and usage["input_tokens"] for usage in made] == [6_000, 6_100, None]
 
 
-def test_where_nothing_says_the_overhead_it_is_assumed_and_said(tmp_path: Path) -> None:
+def test_an_unknown_overhead_is_assumed_and_reported(tmp_path: Path) -> None:
     """The measured size of what a host sends besides messages is used, but at most half of a working window."""
     path = stuck("claude", "flood", tmp_path / "s.jsonl")
     done, _ = rescued("claude", path, 200_000, form="plan")
@@ -393,7 +393,7 @@ def test_a_session_of_a_process_that_runs_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "noted", [b"", b"{", b"[]", b'{"pid": "x"}', b'{"pid": 0, "sessionId": "old"}', b"[" * 100_000]
 )
-def test_a_sign_that_says_nothing_is_none(noted: bytes, tmp_path: Path) -> None:
+def test_an_unreadable_sign_is_ignored(noted: bytes, tmp_path: Path) -> None:
     """This holds for any content."""
     path = of_claude(tmp_path)
     (tmp_path / "sessions" / "1.json").write_bytes(noted)
