@@ -95,7 +95,7 @@ def carried(wire: str, server: Callable[[Any], Any], store: Store, window: int =
     return execute(send, request_on(wire), wire=wire, window_tokens=window, store=store), sizes
 
 
-# ── refusals that are no overflows of the context ────────────────────────────────────────────────────────────────
+# ── refusals that are not overflows of the context ───────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -473,7 +473,7 @@ def test_a_summary_is_asked_for_before_sending_only_where_a_call_is_left_for_the
 def test_a_summary_is_asked_for_after_a_refusal_where_what_follows_can_fit_for_certain(
     calls_left: int, said: dict[str, Any], is_asked: bool
 ) -> None:
-    """With two calls left, the last one needs a number and a limit; without them the summary would be paid for in vain."""
+    """With two calls left, the last needs a number and a limit; without them a summary would be paid for in vain."""
     whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
     refused = Attempt(sized=whole, overflow=Overflow(kind="context_input", **said))
     situation = Situation(sized=whole, budget=Budget(500), attempts=(refused,), calls_left=calls_left)
@@ -482,7 +482,7 @@ def test_a_summary_is_asked_for_after_a_refusal_where_what_follows_can_fit_for_c
 
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.2])
 def test_a_refused_request_leaves_the_share_free_that_was_asked_for_and_no_more(share: float) -> None:
-    """By so much it is smaller than without a share; the last result that goes is the one that makes it so."""
+    """The request is smaller by that much than without a share; the last result removed makes it so."""
     whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
     size = whole.counts.total
     refused = Attempt(sized=whole, overflow=Overflow(kind="context_input", limit=size * 9 // 10, input=size))

@@ -199,13 +199,13 @@ def test_where_nothing_agrees_with_what_was_said_all_is_as_likely_as_before() ->
 
 
 def test_an_image_may_count_what_providers_were_seen_to_count() -> None:
-    """Nothing to 16,384 tokens; usually 85, OpenAI's low detail, to 4,784, Claude's high resolution."""
+    """From 0 to 16,384 tokens; usually from 85, OpenAI's low detail, to 4,784, Claude's high resolution."""
     images = FACTOR_RANGES[CONTENT_KINDS.index("images")]
     assert [round(factor * IMAGE_TOKENS.tokens, 6) for factor in images] == [0, 16_384, 85, 4_784]
 
 
 def test_the_two_newest_numbers_bound_what_a_request_takes() -> None:
-    """A request of which nothing was said does not count among them."""
+    """A request for which no number was stated does not count among them."""
     oldest, *newest = (
         stated(counts_of([("results", results), ("user", user)]), tokens)
         for results, user, tokens in ((9_000, 500, 9_500), (500, 9_000, 19_000), (4_000, 4_000, 12_000))

@@ -260,7 +260,7 @@ def test_what_on_text_raises_comes_out() -> None:
         remote(provider).send(asking("openai-chat"), on_text=broken)
 
 
-# ── where it runs ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── event loops and threads ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_it_works_inside_an_event_loop() -> None:

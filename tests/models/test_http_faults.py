@@ -261,7 +261,7 @@ def test_a_server_that_does_not_stream_answers_all_the_same() -> None:
     assert (body, pieces) == (ANSWER, ["hi"])
 
 
-# ── answers that are none ────────────────────────────────────────────────────────────────────────────────────────
+# ── invalid answers ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])

@@ -238,7 +238,7 @@ def test_threads_take_the_steps_one_by_one() -> None:
     assert len({body["id"] for body in bodies}) == len(model.requests) == 64
 
 
-# ── mistakes of whoever writes a script ──────────────────────────────────────────────────────────────────────────
+# ── mistakes in a script ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(

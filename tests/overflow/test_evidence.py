@@ -29,7 +29,7 @@ def of(error: object) -> Evidence:
 
 
 def test_the_bounds_are_those_that_the_docs_name() -> None:
-    """Whoever misses a part of an error looks there."""
+    """A reader who misses part of an error finds them there."""
     docs = " ".join((Path(__file__).parents[2] / "docs" / "overflow.md").read_text(encoding="utf-8").split())
     for said in (
         f"at most {MAX_DEPTH} levels deep",

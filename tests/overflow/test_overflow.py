@@ -63,7 +63,7 @@ def name(sample: Sample) -> str:
     return f"{sample.provider}: {str(sample.text)[:40]}"
 
 
-# ── what is said ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── wordings ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.proves("O-2")
@@ -263,7 +263,7 @@ def test_the_subject_of_a_sentence_decides_its_kind(text: Any, status: int | Non
     assert (found.overflow is not None) == kind.startswith("context_")
 
 
-# ── where it is said ─────────────────────────────────────────────────────────────────────────────────────────────
+# ── where the words are ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 class BadRequestError(Exception):
@@ -476,7 +476,7 @@ def test_the_time_to_wait_is_taken_from_headers_and_sentences(error: object, sec
     assert found.retry_after_seconds == (pytest.approx(seconds) if seconds is not None else None)
 
 
-# ── how large, and what nobody said ──────────────────────────────────────────────────────────────────────────────
+# ── severity, and overflows without an error ─────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.proves("O-1")

@@ -239,7 +239,7 @@ def test_what_is_appended_to_a_file_is_appended_whole(file: Path, monkeypatch: p
 
 
 def test_nothing_comes_behind_what_is_not_a_file(tmp_path: Path) -> None:
-    """A pipe that nobody reads is refused at once."""
+    """A pipe without a reader is refused at once."""
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="No such device"):
         append_own(str(tmp_path / "pipe"), b"new\n", _known(tmp_path / "pipe"))

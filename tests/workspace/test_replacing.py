@@ -516,7 +516,7 @@ def test_if_folders_cannot_be_locked_a_file_is_locked_instead(
     assert replaced(root) == ""
 
 
-# ── what a file has beside its content ───────────────────────────────────────────────────────────────────────────
+# ── what a file has besides its content ──────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.skipif(not hasattr(os, "setxattr"), reason="attributes are read by Linux's calls")

@@ -105,7 +105,7 @@ def test_other_lines_that_a_command_shows_replace_none_of_a_file() -> None:
 
 @pytest.mark.parametrize(("others", "is_found"), [(19, True), (20, False)])
 def test_a_read_is_compared_with_the_twenty_newest_of_its_file(others: int, is_found: bool) -> None:
-    """A file that is read a thousand times costs no million comparisons."""
+    """A file that is read a thousand times does not cost a million comparisons."""
     first, same = viewed("parser.py", 12, offset=0, limit=12), viewed("parser.py", 12, offset=0, limit=12)
     later = [step(viewed("parser.py", 12, offset=50 * at, limit=12)) for at in range(1, others + 1)]
     talk = told("openai-chat", step(first), step(same), *later)
@@ -589,7 +589,7 @@ def test_a_long_text_that_begins_like_an_error_is_a_summary() -> None:
 
 
 def test_the_last_resort_leaves_a_line_of_each_row_whoever_speaks_in_it() -> None:
-    """The user's own words part no row; only the newest stay. Nothing is repeated of what went."""
+    """The user's own words do not interrupt a row; only the newest stay. Nothing that was removed is repeated."""
     talk = told(
         "openai-chat",
         *fillers(2),
@@ -944,7 +944,7 @@ def _places(text: list[str], row: list[str]) -> list[int]:
 
 
 def test_strategies_are_those_that_the_docs_name() -> None:
-    """With what they keep unless something else is said."""
+    """What they keep by default is included."""
     page = (Path(__file__).parents[3] / "docs" / "compaction.md").read_text(encoding="utf-8")
     assert all(hasattr(compaction, name) for name in re.findall(r"^\| `(\w+)\(", page, re.MULTILINE))
     assert f"at most {spans.NOTE_CHARS:,} characters" in page
