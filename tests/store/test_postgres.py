@@ -217,7 +217,7 @@ def test_a_server_that_says_nothing_is_given_up(kept: tuple[str, str], monkeypat
     store = PostgresStore(url, wait_seconds=0.1)
     with frozen(store):
         assert store.read(handle, 0, 10) == b"kept"
-    with pytest.raises(StoreFault, match="has said nothing") as caught, store._writing() as execute, frozen(store):
+    with pytest.raises(StoreFault, match="has not answered") as caught, store._writing() as execute, frozen(store):
         execute("SELECT 1")
     assert caught.value.code == "unreachable"
     assert store.append("s", 1, "asked", {}).seq == 1

@@ -87,6 +87,7 @@ def contents(file: Path) -> dict[str, str]:
 
 
 def test_what_was_read_is_replaced_and_nothing_is_left_next_to_it(root: Root, file: Path) -> None:
+    """The folder holds the file with its new content, and no temporary file."""
     assert replaced(root) == ""
     assert contents(file) == {"f.txt": "new"}
 
