@@ -496,6 +496,7 @@ def test_a_caller_with_a_layout_of_its_own_is_too_short_for_what_it_gets_back() 
     [
         ('"data/cust.idx"', "", ("data/cust.idx", "is", "")),
         ("WS-PATH", "data/cust.idx", ("data/cust.idx", "may", "its name is data")),
+        ("WS-PATH", "CUSTFILE", ("CUSTFILE", "may", "its name is data")),
         ('"CUSTFILE"', "", ("CUSTFILE", "may", "no job says whether that is the file's own name or a DD name")),
         # not DD names: more than eight characters, or a hyphen
         ('"CUSTOMERS"', "", ("CUSTOMERS", "is", "")),
@@ -507,6 +508,8 @@ def test_a_caller_with_a_layout_of_its_own_is_too_short_for_what_it_gets_back() 
         ('"S-CUST"', "", None),
         ('"PRINTER"', "", None),
         ('"LPT1:"', "", None),
+        ("WS-PATH", "PRINTER", None),
+        ("WS-PATH", "NO FILE", None),
     ],
 )
 def test_programs_that_name_a_file_itself_share_it(assign: str, value: str, bound: tuple[str, str, str] | None) -> None:
@@ -537,7 +540,7 @@ def test_programs_that_name_a_file_itself_share_it(assign: str, value: str, boun
     assert edges == ({(f"{name}.F", *bound) for name in ("ONE", "TWO")} if bound else set())
     found = _grown("ONE.ONE-NUM", 2, graph)
     assert (("other layout", "TWO.TWO-REC") in found) == (bound is not None)
-    path = bound[0].rpartition("/")[2] if bound else assign.strip('"')
+    path = bound[0].rpartition("/")[2] if bound else value or assign.strip('"')
     assert [node.name for node in nodes_named(graph, path)] == ([bound[0]] if bound else [])
     # What one writes the other reads, with the certainty that their files are the same.
     carried = [edge for edge in impact(graph, "ONE.ONE-NUM").edges if edge.verb == "carried to"]

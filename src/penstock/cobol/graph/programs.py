@@ -67,6 +67,8 @@ _PATH = re.compile(r"(?!.*:\Z)(?=.*\w)(?:.*[./\\].*)")
 _DEVICE = re.compile(
     r"(?i).*:|CON|PRN|AUX|NUL|LPT\d|COM\d|PRINTER|KEYBOARD|DISPLAY|SYS\w*|(?:[A-Z]+-)*(?:UT|UR|DA|AS|S)-.*"
 )
+_NAME = re.compile(r"[\w$#@*-]+")
+"""A file name without folder and suffix."""
 _BY_NAME = "the name of what is called is data: {0} values are possible"
 
 
@@ -464,8 +466,9 @@ class _Drawing:
     def _own_names(self, file: ProgramFile) -> Iterator[FileName]:
         """Yield the names that a file may have in the file system."""
         for found in file.named_by:
-            if _PATH.fullmatch(found.value):
-                yield FileName(plain_path(found.value), CitedLine(self._path, found.line, found.copybook), is_path=True)
+            is_path = bool(_PATH.fullmatch(found.value))
+            if is_path or (_NAME.fullmatch(found.value) and not _DEVICE.fullmatch(found.value)):
+                yield FileName(plain_path(found.value), CitedLine(self._path, found.line, found.copybook), is_path)
         if file.dd and not file.named_by:
             # On IBM i, DATABASE-NAME is the file NAME itself.
             is_path = bool(_PATH.fullmatch(file.dd)) or any(
