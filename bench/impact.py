@@ -2,7 +2,7 @@
 
     python -m bench.impact cabs=FOLDER bankdemo=FOLDER poei=FOLDER clbs=FOLDER garage=FOLDER counter=FOLDER ctos=FOLDER \\
         tpe=FOLDER mvs=FOLDER telco=FOLDER breadwich=FOLDER acats=FOLDER vuflix=FOLDER ahorros=FOLDER tools400=FOLDER \\
-        idz=FOLDER cms=FOLDER vbank=FOLDER contador=FOLDER
+        idz=FOLDER cms=FOLDER vbank=FOLDER contador=FOLDER uafs=FOLDER
 
 Each folder is a checkout of the estate whose address is in `impact_questions_NAME.json`; none is part of this project. The answers
 were read from the sources with a reader that shares no code with ours, reviewed by hand, and committed before the command first ran
@@ -29,7 +29,8 @@ Of acats it is what begins with CAT in the folders PROG-BATCH, JCL and other of 
 is the folder Connecticut/IBM_System/IDZ_Subsystem.
 Of cms it is nonrri, the members of copylib itself without its folder rri, and from gnu/cobol/nonrri the programs mcc222, tri000
 and tri011, which the others call.
-Of vbank it is the folders whose names end in CPY, JCL, MAP and SRC; of contador it is SLB.
+Of vbank it is the folders whose names end in CPY, JCL, MAP and SRC; of contador it is SLB; of uafs the programs (.cbl) that have
+more than a comment.
 
 Precision is measured on what the tool is certain of (`is`): the share that the answers contain, with whatever certainty. Recall is
 measured on the certain answers, and then on all of them by `is` and `may` together. Prints a Markdown table and every difference;
