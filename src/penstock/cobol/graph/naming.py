@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ..estate.members import stem
 from ..facts.flow import label
 from ..program import key
 
@@ -26,9 +27,19 @@ def plain_path(path: str) -> str:
     return path.replace("\\", "/").removeprefix("./")
 
 
+def bare_name(name: str) -> str:
+    """Return a name as a source writes it in capitals, without quotes and blanks."""
+    return key(name).strip("'\" ")
+
+
+def copybook_name(name: str) -> str:
+    """Return the name of a copybook's node, from what COPY names: the member without folders and suffix."""
+    return key(stem(name.strip("'\" ").replace("\\", "/")))
+
+
 def program_name(name: str, path: str, doubles: frozenset[str] | set[str] = frozenset()) -> str:
     """Return the name of a program's node: its own, with its path if several files have a program of that name."""
-    bare = key(name).strip("'\" ")
+    bare = bare_name(name)
     return f"{bare}@{path}" if bare in doubles else bare
 
 
