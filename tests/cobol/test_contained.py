@@ -11,7 +11,7 @@ from tests.growth import BOUND, growth
 from penstock.cobol import scan
 from penstock.cobol.estate import Estate, Located
 from penstock.cobol.facts import Facts, facts
-from penstock.cobol.graph import Carrying, EstateGraph, part_of, program_name
+from penstock.cobol.graph import Carrying, EstateGraph, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,11 +102,7 @@ def _facts() -> tuple[Facts, ...]:
 @cache
 def _graph(*paths: str) -> EstateGraph:
     source = scan(SOURCE, source_format="free")
-    return EstateGraph(
-        part_of(said, one, path, name=program_name(one.name, path))
-        for path in paths
-        for one, said in zip(source, _facts(), strict=True)
-    )
+    return EstateGraph(part_of(said, one, path) for path in paths for one, said in zip(source, _facts(), strict=True))
 
 
 def _sentences(graph: EstateGraph, *verbs: str) -> set[str]:
@@ -224,7 +220,7 @@ def test_of_the_programs_around_it_a_program_has_what_it_names(statement: str, o
     source = scan(NAMED.format(statement), source_format="free")
     said = [facts(source, one) for one in source]
     assert [item.name for data in said[1].outer for item in data.items] == outer
-    parts = (part_of(one, program, "a.cbl", name=one.program) for program, one in zip(source, said, strict=True))
+    parts = (part_of(one, program, "a.cbl") for program, one in zip(source, said, strict=True))
     graph = EstateGraph(parts)
     found = {edge.target.name for edge in graph.edges() if edge.verb in {"writes", "sets"}}
     assert found == {written} - {""}

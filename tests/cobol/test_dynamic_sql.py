@@ -40,7 +40,7 @@ def ran(*statements: str) -> Facts:
 def edges(found: Facts, *statements: str) -> list[str]:
     """Return a program's edges to tables and programs, and edges from tables, with their certainty."""
     source = scan(written(*statements), source_format="free")
-    part = part_of(found, source.programs[0], "p.cbl", name="P")
+    part = part_of(found, source.programs[0], "p.cbl")
     wanted = {"table", "program"}
     return [
         f"{edge.source} {edge.verb} {edge.target} {edge.certainty}"
@@ -197,8 +197,8 @@ def test_a_procedure_of_the_database_may_be_a_program_of_its_name() -> None:
     called, caller = scan(tax), scan(written(*said), source_format="free")
     graph = EstateGraph(
         [
-            part_of(found, caller.programs[0], "p.cbl", name="P"),
-            part_of(facts(called, called.programs[0]), called.programs[0], "t.cbl", name="CALCTAX"),
+            part_of(found, caller.programs[0], "p.cbl"),
+            part_of(facts(called, called.programs[0]), called.programs[0], "t.cbl"),
         ],
         (),
     )
@@ -214,9 +214,7 @@ def test_a_table_without_a_schema_may_be_each_that_has_one() -> None:
         source = scan(text, source_format="free")
         declared = "".join(f"EXEC SQL DECLARE {one}.PRICES TABLE (A CHAR(1)) END-EXEC.\n" for one in schemas)
         members = [member("D.cpy", "dclgen", declared.encode())]
-        graph = EstateGraph(
-            [part_of(facts(source, source.programs[0]), source.programs[0], "p.cbl", name="P")], members
-        )
+        graph = EstateGraph([part_of(facts(source, source.programs[0]), source.programs[0], "p.cbl")], members)
         return sorted(
             f"{one.source} {one.verb} {one.target} {one.certainty}" for one in graph.drawn if "PRICES" in str(one)
         )
@@ -300,7 +298,7 @@ def test_a_procedure_that_a_source_creates_is_the_program_that_it_names() -> Non
     found, source = ran(*said), scan(written(*said), source_format="free")
     made = member("ddl/procs.sql", "ddl", PROCEDURES)
     assert made.defines == ("PROD.CALCTAX", "OLDONE", "PAYIT", "TEST.PAYIT")
-    graph = EstateGraph([part_of(found, source.programs[0], "p.cbl", name="P")], [made])
+    graph = EstateGraph([part_of(found, source.programs[0], "p.cbl")], [made])
     calls = [one for one in graph.edges() if one.verb == "calls"]
     assert [f"{one.target} {one.certainty}" for one in calls] == [
         "TAX010 is",

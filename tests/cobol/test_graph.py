@@ -13,7 +13,7 @@ from tests.cobol import sources
 from penstock.cobol import scan
 from penstock.cobol.estate import Copybooks, Member, kind_of, member
 from penstock.cobol.facts import facts
-from penstock.cobol.graph import Carrying, EstateGraph, Grown, growth, impact, nodes_named, part_of, program_name
+from penstock.cobol.graph import Carrying, EstateGraph, Grown, growth, impact, nodes_named, part_of
 from penstock.cobol.program import key
 
 if TYPE_CHECKING:
@@ -46,13 +46,11 @@ def parts_of(files: dict[str, bytes], *, is_whole: bool = True) -> tuple[list[Pr
         if kind not in {"cobol", "copybook", "dclgen"}:
             continue
         source = scan(files[path])
-        stem = path.rpartition("/")[2].partition(".")[0]
         for program in source:
             said = facts(source, program, copybooks=shelf, tells_apart=is_whole)
-            name = key(stem) if said.type == "copybook" else program_name(program.name or stem, path)
             found = ((use, shelf.path(use.name, use.library)) for use in said.copybooks)
             paths = {key(use.told): where for use, where in found if where is not None}
-            parts.append(part_of(said, program, path, name=name, copybooks=paths, is_whole=is_whole))
+            parts.append(part_of(said, program, path, copybooks=paths, is_whole=is_whole))
     return parts, members
 
 

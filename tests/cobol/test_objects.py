@@ -9,7 +9,7 @@ import pytest
 from penstock.cobol import scan
 from penstock.cobol.estate import Estate, Located
 from penstock.cobol.facts import Facts, facts
-from penstock.cobol.graph import EstateGraph, nodes_named, part_of, program_name
+from penstock.cobol.graph import EstateGraph, nodes_named, part_of
 
 CLASSES = """\
 CLASS-ID. Account INHERITS Base.
@@ -122,7 +122,7 @@ def _read() -> tuple[EstateGraph, tuple[Located, ...]]:
         source = scan(text, source_format="free")
         for one in source:
             said: Facts = facts(source, one)
-            parts.append(part_of(said, one, path, name=program_name(one.called, path)))
+            parts.append(part_of(said, one, path))
             located.append(Located(path, said))
     return EstateGraph(parts), tuple(located)
 

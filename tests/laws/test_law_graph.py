@@ -44,7 +44,7 @@ def _part(name: str, statements: list[str]) -> ProgramPart:
         f"PROCEDURE DIVISION USING G H.\nMAIN.\n{code}    GOBACK.\nQ.\n    MOVE A TO D.\n",
         source_format="free",
     )
-    return part_of(facts(source, source.programs[0]), source.programs[0], f"{name}.cbl", name=name)
+    return part_of(facts(source, source.programs[0]), source.programs[0], f"{name}.cbl")
 
 
 @st.composite

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.cobol import scan
 from penstock.cobol.estate import Copybooks, Estate, Member, member
-from penstock.cobol.estate.members import stem
-from penstock.cobol.graph import part_of, program_name
+from penstock.cobol.graph import part_of
 from penstock.cobol.program import in_library, key
 from penstock.scribe.file_work import ScannedFile, documents_of_code, subject
 from penstock.scribe.gathering import HEAD_BYTES, GatheredFile
@@ -131,13 +130,10 @@ def subject_of(found: GatheredFile, shelf: Copybooks, source_format: Format | No
 
 def graph_part(part: Part, path: str) -> ProgramPart:
     """Return what a program or copybook adds to the graph of its estate, as far as pages show it."""
-    own = stem(path)
-    is_copybook = part.facts.type == "copybook"
-    name = key(own) if is_copybook else program_name(part.program.called or own, path)
     known = part.paths or {}
     found = ((use, known.get(in_library(use.name, use.library))) for use in part.facts.copybooks)
     paths = {key(use.told): where for use, where in found if where}
-    return part_of(part.facts, part.program, path, name=name, copybooks=paths, is_whole=False)
+    return part_of(part.facts, part.program, path, copybooks=paths, is_whole=False)
 
 
 def _for_links(facts: Facts) -> Facts:

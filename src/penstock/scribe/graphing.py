@@ -16,7 +16,7 @@ from penstock.cobol.estate import COBOL_KINDS, Copybooks, kind_of, member
 from penstock.cobol.estate.kinds import decoded
 from penstock.cobol.estate.members import stem
 from penstock.cobol.facts import facts
-from penstock.cobol.graph import EstateGraph, part_of, program_name
+from penstock.cobol.graph import EstateGraph, part_of
 from penstock.cobol.program import ALL_FORMATS, key
 from penstock.scribe.gathering import Skipped, gather
 from penstock.scribe.workers import Lost, Workers, processes_for
@@ -126,12 +126,9 @@ def parts_of(
         source = scan(file.data, source_format=source_format, copybooks=beside)
     for program in source:
         said = facts(source, program, copybooks=beside, tells_apart=tells_apart)
-        is_copybook = said.type == "copybook"
-        if is_copybook and not (said.items or program.copies or program.paragraphs):
+        if said.type == "copybook" and not (said.items or program.copies or program.paragraphs):
             continue
-        own = stem(file.path)
-        name = key(own) if is_copybook else program_name(program.called or own, file.path)
-        yield part_of(said, program, file.path, name=name, copybooks=_paths(said, shelf, file.path))
+        yield part_of(said, program, file.path, copybooks=_paths(said, shelf, file.path))
 
 
 def _paths(said: Facts, shelf: Copybooks, path: str) -> dict[str, str]:

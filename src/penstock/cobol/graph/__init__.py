@@ -4,7 +4,7 @@
 `EstateGraph` puts parts and members together, `impact` queries it about a name, `growth` finds what breaks when a field grows,
 `export` writes it for other programs.
 
-    parts = [part_of(facts(source, program), program, path, name=program_name(program.name, path)) …]
+    parts = [part_of(facts(source, program), program, path) …]
     graph = EstateGraph(parts, members)
     impact(graph, "CU-BALANCE").edges
 
@@ -18,7 +18,6 @@ from .consequences import Grown
 from .estates import EstateGraph
 from .growth import growth
 from .impact import DEPTH, Impact, TreeEdge, impact, nodes_named
-from .naming import program_name
 from .programs import part_of
 from .structure import structure
 from .values import KINDS, VERBS, Certainty, CitedLine, EstateEdge, Kind, NodeId, ProgramPart, Verb
@@ -43,6 +42,5 @@ __all__ = [
     "impact",
     "nodes_named",
     "part_of",
-    "program_name",
     "structure",
 ]

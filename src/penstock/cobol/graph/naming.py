@@ -27,20 +27,14 @@ def plain_path(path: str) -> str:
     return path.replace("\\", "/").removeprefix("./")
 
 
-def bare_name(name: str) -> str:
-    """Return a name as a source writes it in capitals, without quotes and blanks."""
-    return key(name).strip("'\" ")
-
-
 def copybook_name(name: str) -> str:
     """Return the name of a copybook's node, from what COPY names: the member without folders and suffix."""
     return key(stem(name.strip("'\" ").replace("\\", "/")))
 
 
-def program_name(name: str, path: str, doubles: frozenset[str] | set[str] = frozenset()) -> str:
-    """Return the name of a program's node: its own, with its path if several files have a program of that name."""
-    bare = bare_name(name)
-    return f"{bare}@{path}" if bare in doubles else bare
+def program_name(name: str) -> str:
+    """Return the name of the node of a program or transaction, from what a source calls it: in capitals, without quotes."""
+    return key(name).strip("'\" ")
 
 
 def field_names(program: str, items: Sequence[DataItem]) -> tuple[str, ...]:

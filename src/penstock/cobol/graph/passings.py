@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from ..facts.references import item_part
 from ..facts.values import MoveWay
 from ..program import key
-from .naming import bare_name
+from .naming import program_name
 from .values import Passing, ProgramEntry
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def entries(facts: Facts, data: DataNames, scanned: Program, program: str) -> It
     returned = data.one(scanned.returning) if scanned.returning else None
     yield ProgramEntry(program, tuple(map(data.one, facts.using)), line, returned)
     for (name, at), parameters in zip(facts.entry_points, facts.entry_parameters, strict=True):
-        yield ProgramEntry(bare_name(name), tuple(map(data.one, parameters)), at)
+        yield ProgramEntry(program_name(name), tuple(map(data.one, parameters)), at)
 
 
 def called_by(call: ProgramCall) -> tuple[tuple[tuple[str, Certainty], ...], str]:
@@ -112,14 +112,14 @@ def _reached(names: Sequence[str], is_sure: bool, unknown: str) -> tuple[tuple[t
     """Return the names that something may reach, each with its certainty, and why it may reach others; "" if it cannot."""
     certainty: Certainty = "is" if is_sure else "may"
     why = unknown or (_BY_NAME.format(len(names)) if len(names) > 1 else "a blank name may be there, too")
-    return tuple((bare_name(name), certainty) for name in names), "" if is_sure else why
+    return tuple((program_name(name), certainty) for name in names), "" if is_sure else why
 
 
 def _named(operation: CicsOperation) -> tuple[str, ...]:
     """Return the names of the resource of a command, from its literal or the values of its item."""
     resource = operation.resource or ""
     if resource.startswith(("'", '"')):
-        return (bare_name(resource),)
+        return (program_name(resource),)
     return tuple(dict.fromkeys(key(value.value) for value in operation.resolved))
 
 

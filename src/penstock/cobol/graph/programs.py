@@ -10,10 +10,10 @@ Law: every edge has a citation; the same facts give the same part.
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
+from ..estate.members import stem
 from ..facts.flow import EVENT, MAIN, is_jump
 from ..facts.naming import DataNames
 from ..facts.values import WHOLE
@@ -57,7 +57,6 @@ def part_of(
     program: Program,
     path: str,
     *,
-    name: str,
     copybooks: Mapping[str, str] | None = None,
     is_whole: bool = True,
 ) -> ProgramPart:
@@ -67,28 +66,28 @@ def part_of(
         facts: The facts of the program.
         program: The scanned program, for its paragraphs and parameters.
         path: The file that holds it.
-        name: The name of its node: `naming.program_name`, or that of the member for a copybook.
         copybooks: The path of each copybook by its name in capitals; what a copybook says is cited there.
         is_whole: Whether to include the fields with their layout, and every place of their uses: impact and exports need
             those, pages only show the first place.
     """
-    return _Drawing(facts, program, path, name, copybooks or {}, is_whole=is_whole).part()
+    return _Drawing(facts, program, path, copybooks or {}, is_whole=is_whole).part()
 
 
 class _Drawing:
     """The edges of one program while they are collected, each once."""
 
     def __init__(
-        self, facts: Facts, program: Program, path: str, name: str, copybooks: Mapping[str, str], *, is_whole: bool
+        self, facts: Facts, program: Program, path: str, copybooks: Mapping[str, str], *, is_whole: bool
     ) -> None:
-        self._facts, self._scanned, self._path, self._name, self._is_whole = facts, program, path, name, is_whole
+        self._facts, self._scanned, self._path, self._is_whole = facts, program, path, is_whole
         self._copybooks = copybooks
         self._is_copybook = facts.type == "copybook"
+        self._name = name = key(stem(path)) if self._is_copybook else program_name(program.called or stem(path))
         self._data = DataNames(facts.items, facts.outer)
         self._items = self._data.items
         self._names: tuple[str, ...] = field_names(name, facts.items)
         for outer in facts.outer:
-            self._names += field_names(program_name(outer.program, path), outer.items)
+            self._names += field_names(program_name(outer.program), outer.items)
         self._paragraphs = [NodeId("paragraph", one) for one in paragraph_names(name, facts.paragraphs, program)]
         self._before_all = NodeId("paragraph", f"{name}.{MAIN.upper()}")
         self._starts = [paragraph.start_line for paragraph in facts.paragraphs]
@@ -143,7 +142,7 @@ class _Drawing:
             files=tuple(file_binding(file, facts.items, self._name, self._path) for file in facts.files),
             sendings=tuple(passings(facts, self._data, self._names, self._name)),
             entries=tuple(entries(facts, self._data, self._scanned, self._name)),
-            around=tuple(map(program_name, facts.around, repeat(self._path))),
+            around=tuple(map(program_name, facts.around)),
             is_common=facts.is_common,
             inherits=facts.inherits,
             commands=tuple(
@@ -280,7 +279,7 @@ class _Drawing:
     def _outer_files(self) -> None:
         """Add what is done with the GLOBAL files of containing programs."""
         for file in self._facts.outer_files:
-            node = NodeId("file", f"{program_name(file.program, self._path)}.{key(file.name)}")
+            node = NodeId("file", f"{program_name(file.program)}.{key(file.name)}")
             self._file_uses(node, file.uses)
 
     def _file_uses(self, node: NodeId, uses: Iterable[FileUse]) -> None:
