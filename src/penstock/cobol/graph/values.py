@@ -10,7 +10,7 @@ shares with others is not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,22 +22,15 @@ Kind = Literal[
     "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "record", "map", "container",
     "transaction", "job", "step", "procedure",
 ]  # fmt: skip
-KINDS: tuple[Kind, ...] = (
-    "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "record", "map", "container",
-    "transaction", "job", "step", "procedure",
-)  # fmt: skip
+KINDS: tuple[Kind, ...] = get_args(Kind)
 """All kinds of nodes, in the order in which they are listed."""
 
 Verb = Literal[
-    "reads", "writes", "opens", "moves to", "computes", "redefines", "part of", "declared in", "counts", "is key of",
-    "is status of", "is record of", "performs", "goes to", "copies", "calls", "starts", "sends", "receives", "passes to",
-    "runs", "inherits", "creates", "deletes", "bound to", "carried to", "overlaps",
-]  # fmt: skip
-VERBS: tuple[Verb, ...] = (
     "reads", "writes", "opens", "moves to", "computes", "redefines", "part of", "copies", "declared in", "counts", "is key of",
     "is status of", "is record of", "performs", "goes to", "calls", "starts", "sends", "receives", "passes to",
     "runs", "inherits", "creates", "deletes", "bound to", "carried to", "overlaps",
-)  # fmt: skip
+]  # fmt: skip
+VERBS: tuple[Verb, ...] = get_args(Verb)
 """All verbs, in the order in which they are listed."""
 
 Certainty = Literal["is", "may", "unknown"]
