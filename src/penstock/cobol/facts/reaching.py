@@ -7,9 +7,7 @@ Leaves to others: conditions; every branch may be taken.
 Law: a value that some path brings to the statement is never missing, and `is_sure` is set only if exactly one value can be
 there (`tests/laws/test_law_reaching.py`, against an interpreter of all paths).
 
-The performed ranges are the procedures of this analysis. For each, its transfer function is computed first (the definitions it
-kills and adds), then the definitions at its start; so a PERFORM does not yield what another PERFORM of the range left. All items
-are analysed at once: a set of definitions is a bit mask.
+All items are analysed at once (`solving`): a set of definitions is a bit mask.
 """
 
 from __future__ import annotations
@@ -21,9 +19,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ..clauses import FIGURATIVE
 from .arguments import parameters
 from .resolving import literal
+from .solving import Solution
 from .storage import Storage
 from .values import DLI_INTERFACES, ReachedValues, Resolved
-from .ways import EXIT, Ways
+from .ways import Ways
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,13 +33,12 @@ if TYPE_CHECKING:
     from .pairing import Mention
     from .references import References
     from .resolving import Values
-    from .ways import Range
+    from .solving import Transfer
 
 MAX_ITEMS = 120
 """The maximum number of items whose values are followed in one program; the values of others are not determined."""
 MAX_VALUES = 64
 """The maximum number of values of an item at one place."""
-_STEPS_PER_NODE = 40  # with more visits per statement, there are too many paths to follow
 _WHOLE = frozenset({"MOVE", "SET", "INITIALIZE", "ACCEPT"})
 """The verbs that certainly write their items; an AT END or SIZE ERROR may prevent the others from it."""
 _STRAIGHT = frozenset({"MOVE", "DISPLAY", "ADD", "SUBTRACT", "COMPUTE", "CANCEL", "CONTINUE"})
@@ -65,13 +63,6 @@ class _Definition(NamedTuple):
     """VALUE, MOVE or SET, or what else writes it: READ, CALL, the caller and so on."""
     copybook: str | None
     kills: bool
-
-
-# A step is not applied to a set of definitions but kept as a transfer function, `added | (before & ~gone)`. So the effect of a
-# range is computed once, for any set, and applied wherever the range is performed; otherwise a value left by one caller would seem
-# to reach all others.
-_Function = tuple[int, int]
-"""A transfer function: the bits that are added, and those that are killed on every path."""
 
 
 class Reaching:
@@ -104,8 +95,7 @@ class Reaching:
         self._items: dict[int, int] = {}  # the followed items, with the bits of all their definitions
         self._definitions: list[_Definition] = []
         self._execs: dict[tuple[str | None, int, int], Site] | None = None
-        self._ways: Ways | None = None
-        self._solved: _Solution | None = None
+        self._solved: Solution | None = None  # None as well if there are too many paths
         self._known: dict[tuple[int, int | None], ReachedValues] = {}
 
     def follow(self, texts: Iterable[str]) -> None:
@@ -127,7 +117,7 @@ class Reaching:
         if index is None:
             return ReachedValues((), False, "the name is not declared here, or means several items")
         self.follow([text])
-        node = None if site is None or self._ways is None else self._ways.node_of.get(site)
+        node = None if site is None else self._ways.node_of.get(site)
         if node is None and site is not None and site.copybook is not None and (moved := self._just_moved(index, site)):
             return ReachedValues((moved,), True, "")
         return self._reached(index, node)
@@ -147,8 +137,7 @@ class Reaching:
         other = Reaching(
             self._code, self._trees, self._pieces, self._names, self._referred, self._values, self._records
         )
-        other._ways = self._ways = self._ways or Ways(self._code, self._trees, self._pieces)
-        other._writes = self._writes
+        other._ways, other._writes = self._ways, self._writes
         other._collect(items, is_traced=False)
         return other
 
@@ -159,7 +148,7 @@ class Reaching:
 
     def stays(self, item: int, filled: Site, used: Site) -> bool:
         """Return whether the value that a statement assigns to an item may still be there before another; True if not known."""
-        if self._ways is None or self._solved is None or item not in self._items:
+        if self._solved is None or item not in self._items:
             return True
         node, use = self._ways.node_of.get(filled), self._ways.node_of.get(used)
         mine = [bit for bit in _bits(self._items[item]) if self._definitions[bit].node == node]
@@ -263,8 +252,6 @@ class Reaching:
             wanted: The items.
             is_traced: Whether to follow the items that are moved to them as well.
         """
-        if self._ways is None:
-            self._ways = Ways(self._code, self._trees, self._pieces)
         self._definitions, self._items, self._known = [], {}, {}
         calls = self._code.of("CALL", "ENTER")
         waiting = deque(dict.fromkeys(wanted))
@@ -294,6 +281,11 @@ class Reaching:
                 if is_traced and definition.source is not None and definition.source not in self._items:
                     waiting.append(definition.source)
         self._solved = self._solve(effects)
+
+    @cached_property
+    def _ways(self) -> Ways:
+        """The ways through the program."""
+        return Ways(self._code, self._trees, self._pieces)
 
     @cached_property
     def _writes(self) -> dict[int, list[tuple[ReadStatement, Sequence[Mention], _Writing]]]:
@@ -354,11 +346,10 @@ class Reaching:
         self, item: int, said: ReadStatement, mentions: Sequence[Mention], writing: _Writing
     ) -> _Definition | None:
         """Return the effect on a followed item of a statement that writes some item; None if the two do not overlap."""
-        ways = self._ways
         covers = self._storage.covers(writing.item, item)
-        if covers is None or ways is None:
+        if covers is None:
             return None
-        node = ways.node_of.get(said.site)
+        node = self._ways.node_of.get(said.site)
         # Only a certain write of the whole item kills its other definitions. A READ at the end of its file, or an ADD with a
         # SIZE ERROR, leaves the old value. A definition too many makes an answer less certain, one too few makes it wrong.
         is_sent = covers and self._is_sent(said, writing)
@@ -367,13 +358,7 @@ class Reaching:
         text, source = (None, None)
         if is_sent and (is_whole or writing.item == item):
             text, source = self._value(item, said, mentions, writing)
-        how = (
-            said.verb
-            if said.verb in {"MOVE", "SET"}
-            else " ".join(said.keys[:2])[:40]
-            if said.verb in {"CALL", "ENTER"}
-            else said.verb
-        )
+        how = " ".join(said.keys[:2])[:40] if said.verb in {"CALL", "ENTER"} else said.verb
         return _Definition(item, text, source, node, said.line, how, said.copybook, is_whole)
 
     @staticmethod
@@ -438,24 +423,17 @@ class Reaching:
 
     # ── solving ──
 
-    def _solve(self, effects: dict[int, list[int]]) -> _Solution | None:
+    def _solve(self, effects: dict[int, list[int]]) -> Solution | None:
         """Return which definitions reach which node; None if there are too many paths."""
-        ways = self._ways
-        if ways is None:
-            return None
-        start = sum(
-            1 << bit
-            for bit, definition in enumerate(self._definitions)
-            if definition.node is None and not _moves(definition)
-        )
         # Two kinds of definitions have no node: those at the start of the program, and those in copied code, which may run at any
         # node in `outside`.
-        anywhere = sum(
-            1 << bit
-            for bit, definition in enumerate(self._definitions)
-            if definition.node is None and _moves(definition)
-        )
-        functions: dict[int, _Function] = {}
+        start = anywhere = 0
+        for bit, definition in enumerate(self._definitions):
+            if definition.node is None and _is_statement(definition):
+                anywhere |= 1 << bit
+            elif definition.node is None:
+                start |= 1 << bit
+        functions: dict[int, Transfer] = {}
         for node, bits in effects.items():
             gone = 0
             for bit in bits:
@@ -464,10 +442,10 @@ class Reaching:
             # A node may define several items, and one item several times, like a SET of two conditions: it kills first, then adds.
             functions[node] = (sum(1 << bit for bit in bits), gone)
         if anywhere:
-            for node in ways.outside:
+            for node in self._ways.outside:
                 added, gone = functions.get(node, (0, 0))
                 functions[node] = (added | anywhere, gone)
-        return _Solution.of(ways, functions, start | anywhere, _is_entered_again(self._code))
+        return Solution.of(self._ways, functions, start | anywhere, _is_entered_again(self._code))
 
 
 class _Writing(NamedTuple):
@@ -480,7 +458,7 @@ class _Writing(NamedTuple):
     mention: Mention | None = None
 
 
-def _moves(definition: _Definition) -> bool:
+def _is_statement(definition: _Definition) -> bool:
     """Return whether a definition is a statement, rather than a value at the start."""
     return definition.how not in {"VALUE", "the caller", "another program"}
 
@@ -512,150 +490,3 @@ def _bits(mask: int) -> Iterable[int]:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
-
-
-class _Solution:
-    """The definitions that reach each node, over all performed ranges."""
-
-    def __init__(self, ways: Ways, functions: dict[int, _Function]) -> None:
-        self._ways = ways
-        self._functions = functions
-        self._ranges: dict[Range | None, int] = {None: 0}
-        self._ends: list[int | None] = [None]  # the last paragraph of each range; None for the main line
-        self._states: list[dict[int, _Function]] = [{}]  # by range: the transfer function from its start to each node
-        self._results: list[_Function | None] = [None]
-        self._callers: list[set[tuple[int, int]]] = [set()]
-        self._entries: list[int] = [0]
-        self._queue: deque[tuple[int, int]] = deque()
-        self._left: list[tuple[int, _Function]] = []
-
-    @classmethod
-    def of(cls, ways: Ways, functions: dict[int, _Function], start: int, is_entered_again: bool) -> _Solution | None:
-        """Return the solution; None if there are too many paths to follow.
-
-        Args:
-            ways: The ways through the program.
-            functions: The transfer function of each node that has an effect.
-            start: The definitions when the program begins.
-            is_entered_again: Whether the definitions when the program is left may be there when it begins again.
-        """
-        solution = cls(ways, functions)
-        for root in ways.roots():
-            solution._flow(0, root, (0, 0))
-        if not solution._run():
-            return None
-        solution._enter(start, is_entered_again)
-        return solution
-
-    def at(self, node: int) -> int | None:
-        """Return the bits of the definitions that may reach a node; None if no path leads there."""
-        found: int | None = None
-        for number, state in enumerate(self._states):
-            function = state.get(node)
-            if function is not None:
-                added, gone = function
-                found = (found or 0) | added | (self._entries[number] & ~gone)
-        return found
-
-    def _run(self) -> bool:
-        """Follow all paths until nothing changes; return whether that was possible."""
-        # The sets only grow, so this terminates. The limit is for programs of GO TOs in which it would take minutes.
-        limit = _STEPS_PER_NODE * len(self._ways.after) + 10_000
-        while self._queue:
-            limit -= 1
-            if limit < 0:
-                return False
-            self._step(*self._queue.popleft())
-        return True
-
-    def _step(self, number: int, node: int) -> None:
-        """Process one node of one range: its effect, the range that it performs, and its successors."""
-        function = self._states[number][node]
-        done = self._functions.get(node)
-        if done is not None:
-            function = _then(function, done)
-        ways = self._ways
-        ran = ways.runs.get(node)
-        if ran is not None:
-            callee = self._range(ran)
-            self._callers[callee].add((number, node))
-            result = self._results[callee]
-            # The caller is processed again when the range returns (`_return`). Assuming no effect until then would let definitions
-            # through that the range kills.
-            if result is None:  # the range has not returned yet, or never does
-                return
-            function = _then(function, result)
-        if (following := ways.falls(node)) is not None:
-            # At the end of its last paragraph this range returns; as part of another range, the same paragraph falls through.
-            if self._ends[number] is not None and ways.ends(node) == self._ends[number]:
-                self._return(number, function)
-            else:
-                self._flow(number, following, function)
-            return
-        for after in ways.after[node]:
-            self._flow(number, after, function)
-
-    def _range(self, ran: Range) -> int:
-        """Return the number of a range, and begin to follow it if it is new."""
-        number = self._ranges.get(ran)
-        if number is None:
-            number = self._ranges[ran] = len(self._states)
-            self._ends.append(ran[1])
-            self._states.append({})
-            self._results.append(None)
-            self._callers.append(set())
-            self._entries.append(0)
-            self._flow(number, self._ways.start(ran[0]), (0, 0))
-        return number
-
-    def _flow(self, number: int, node: int, function: _Function) -> None:
-        """Merge a transfer function into a node, and queue the node if that changes it."""
-        state = self._states[number]
-        known = state.get(node)
-        # Where paths meet, additions are united, and only what all paths kill is killed.
-        joined = function if known is None else (known[0] | function[0], known[1] & function[1])
-        if joined != known:
-            state[node] = joined
-            if node != EXIT:
-                self._queue.append((number, node))
-
-    def _return(self, number: int, function: _Function) -> None:
-        """Return from a range: merge a transfer function into its result, and queue its callers if that changes it."""
-        known = self._results[number]
-        joined = function if known is None else (known[0] | function[0], known[1] & function[1])
-        if joined != known:
-            self._results[number] = joined
-            self._queue.extend(self._callers[number])
-
-    def _enter(self, start: int, is_entered_again: bool) -> None:
-        """Compute the definitions at the start of each range, from the main line down."""
-        self._entries[0] = start
-        calls = [
-            (caller, node, callee) for callee, callers in enumerate(self._callers) for caller, node in sorted(callers)
-        ]
-        by_caller: dict[int, list[tuple[int, int]]] = {}
-        for caller, node, callee in calls:
-            by_caller.setdefault(caller, []).append((node, callee))
-        waiting = deque([0])
-        while waiting:
-            caller = waiting.popleft()
-            entry = self._entries[caller]
-            if is_entered_again and (left := self._states[caller].get(EXIT)) is not None:
-                # WORKING-STORAGE keeps its values from one call to the next.
-                again = self._entries[0] | left[0] | (entry & ~left[1])
-                if again != self._entries[0]:
-                    self._entries[0] = again
-                    waiting.append(0)
-            for node, callee in by_caller.get(caller, ()):
-                function = self._states[caller][node]
-                done = self._functions.get(node)
-                added, gone = function if done is None else _then(function, done)
-                joined = self._entries[callee] | added | (entry & ~gone)
-                if joined != self._entries[callee]:
-                    self._entries[callee] = joined
-                    waiting.append(callee)
-
-
-def _then(first: _Function, second: _Function) -> _Function:
-    """Return the composition of two transfer functions."""
-    return (first[0] & ~second[1]) | second[0], first[1] | second[1]
