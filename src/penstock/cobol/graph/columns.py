@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..facts.values import WHOLE
 from .shortages import Sizes, shortage
 from .sizes import SQL_TIMES, size_of_column
 from .values import CitedLine, EstateEdge, NodeId, by_field, less_sure
@@ -89,11 +88,7 @@ class Columns:
         node = NodeId("field", part.fields[at].name)
         for use in self._uses.get((id(part), at), ()):
             column = self._column(use)
-            short = (
-                None
-                if column is None
-                else shortage(WHOLE, sizes, Sizes(column.size, column.size), (0, 0), is_stored=False)
-            )
+            short = None if column is None else shortage(sizes, Sizes.of_unchanged(column.size))
             if use.way == "read" or column is None or short is None or short.is_cut or short.size is None:
                 continue
             digits = (column.size.digits, short.size.digits) if column.size.is_number else (None, None)
@@ -126,9 +121,7 @@ class Columns:
         ]
         columns = [self._column(use) for use in uses]
         return bool(columns) and all(
-            one is not None
-            and shortage(WHOLE, Sizes(now, then), Sizes(one.size, one.size), (0, 0), is_stored=False) is None
-            for one in columns
+            one is not None and shortage(Sizes(now, then), Sizes.of_unchanged(one.size)) is None for one in columns
         )
 
     def _column(self, use: ColumnUse) -> _Column | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..facts.values import WHOLE
 from .shortages import Sizes, shortage
 from .sizes import size_of
 from .values import NodeId, by_field
@@ -89,7 +88,7 @@ class Comparisons:
         size = None if placed is None else size_of(placed.field)
         if placed is None or one.other is None or size is None:
             return
-        short = shortage(WHOLE, sizes, Sizes(size, size), (0, 0), is_stored=False)
+        short = shortage(sizes, Sizes.of_unchanged(size))
         if short is not None and not short.is_cut and short.size is not None:
             why = f"{node} is compared with it"
             lengths = (size.bytes, short.size.bytes)

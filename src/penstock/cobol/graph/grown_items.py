@@ -89,7 +89,7 @@ class GrownItems:
         if edge.verb == "passes to" and edge.source == other:
             ways = [MoveWay(taken=way.sent) for way in ways]  # the called program has it too long for its caller
         sizes, stored = (Sizes(now, then), Sizes(target, grown)), is_stored(edge, self._returned)
-        shorts = [shortage(way, *sizes, self.beside(way, edge), is_stored=stored) for way in ways]
+        shorts = [shortage(*sizes, way, self.beside(way, edge), is_stored=stored) for way in ways]
         return min(
             (one for one in shorts if one is not None), key=lambda one: (one.is_cut, not one.is_sure), default=None
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..facts.values import WHOLE
 from .sizes import Bytes, Fitted, fitted, fitted_behind_point, grows_behind_point, length_of, longer, text
 
 if TYPE_CHECKING:
@@ -32,14 +33,21 @@ class Sizes(NamedTuple):
     now: Size
     then: Size
 
+    @classmethod
+    def of_unchanged(cls, size: Size) -> Sizes:
+        """Return the sizes of something that does not grow."""
+        return cls(size, size)
 
-def shortage(way: MoveWay, sent: Sizes, taken: Sizes, beside: tuple[int, int], *, is_stored: bool) -> Shortage | None:
+
+def shortage(
+    sent: Sizes, taken: Sizes, way: MoveWay = WHOLE, beside: tuple[int, int] = (0, 0), *, is_stored: bool = False
+) -> Shortage | None:
     """Return what an item lacks; None if it lacks nothing.
 
     Args:
-        way: How much of the one is sent to how much of the other.
         sent: The item that is sent.
         taken: The item that receives it.
+        way: How much of the one is sent to how much of the other.
         beside: How many characters the same statement puts next to it, today and after growing.
         is_stored: Whether bytes are transferred as stored, rather than by the rules of MOVE.
     """
