@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from penstock.carrier.course import Course
 from penstock.carrier.execution import adrive, drive
 from penstock.carrier.knowledge import Knowledge
-from penstock.carrier.memory import LIFETIME_SECONDS, Memory
+from penstock.carrier.memory import Memory
 from penstock.carrier.refused import RefusedRequests
 from penstock.carrier.steps import CarrySettings
 from penstock.context.recovery import MAX_CALLS
@@ -110,7 +110,7 @@ class Carrier:
         # Held only for look-ups and updates, never during a request, so that requests of many threads run concurrently.
         self._lock = threading.Lock()
         self._conversations: list[_Conversation] = []
-        self._refused = RefusedRequests(wire, LIFETIME_SECONDS)
+        self._refused = RefusedRequests(wire)
 
     def execute(
         self,

@@ -11,6 +11,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.carrier.memory import LIFETIME_SECONDS
 from penstock.overflow import Overflow
 from penstock.wires import messages_of, wire_named
 
@@ -32,11 +33,10 @@ class RefusedRequests:
 
     Args:
         wire: the wire on which the requests are written.
-        lifetime_seconds: how long a refusal is believed.
     """
 
-    def __init__(self, wire: str, lifetime_seconds: float) -> None:
-        self._wire, self._lifetime_seconds = wire, lifetime_seconds
+    def __init__(self, wire: str) -> None:
+        self._wire = wire
         self._said: dict[bytes, _Said] = {}
 
     def add(self, request: Json, overflow: Overflow, now_seconds: float, plan: str = "") -> None:
@@ -57,7 +57,7 @@ class RefusedRequests:
         found: Overflow | None = None
         for digest in self._digests(request, plan):
             said = self._said.get(digest)
-            is_believed = said is not None and now_seconds - said.at_seconds < self._lifetime_seconds
+            is_believed = said is not None and now_seconds - said.at_seconds < LIFETIME_SECONDS
             if said is not None and is_believed:
                 found = said.overflow
             elif found is not None:

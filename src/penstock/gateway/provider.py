@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from penstock.carrier import WaysBack
 from penstock.carrier.course import Course
 from penstock.carrier.knowledge import Knowledge
-from penstock.carrier.memory import LIFETIME_SECONDS, Memory
+from penstock.carrier.memory import Memory
 from penstock.carrier.refused import RefusedRequests
 from penstock.carrier.steps import CarrySettings
 from penstock.carrier.ways_back import PREFIX, offered_prefix
@@ -29,7 +29,7 @@ from penstock.text.tokens import best_counter, family
 from penstock.wires import is_whole, model_of, wire_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from penstock.gateway.conversations import Conversations
     from penstock.gateway.hidden_turns import HiddenTurns
@@ -84,7 +84,6 @@ class Provider:
         memories: what is remembered of clients.
         windows: the models' windows.
         offering: when the two tools are offered.
-        clock: seconds since 1970.
     """
 
     def __init__(
@@ -95,15 +94,14 @@ class Provider:
         windows: Windows,
         *,
         offering: Offering = "auto",
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self.wire, self.offering = wire, offering
         ways = WaysBack(wire, memories.store)
         self._tools, self._names = ways.definitions, frozenset(ways.names)
-        self._memories, self._windows, self._clock = memories, windows, clock
-        self._knowledge = Knowledge(wire, endpoint, memories.brief, clock, fresh_seconds=FRESH_SECONDS)
+        self._memories, self._windows = memories, windows
+        self._knowledge = Knowledge(wire, endpoint, memories.brief, time.time, fresh_seconds=FRESH_SECONDS)
         self._bodies = KnownBodies(wire_named(wire).body.messages_key)
-        self._refused = RefusedRequests(wire, LIFETIME_SECONDS)
+        self._refused = RefusedRequests(wire)
 
     def is_known(self, request: Request, model: str) -> bool:
         """Return whether it can be decided without the store if a body fits unread."""
@@ -158,7 +156,7 @@ class Provider:
             counter=_counter_of(family(model_of(whole) or "o200k")),
         )
         course = Course(whole, settings, known.transcript)
-        course.refused_before = lambda asked: self._refused.said_of(asked, self._clock(), request.plan)
+        course.refused_before = lambda asked: self._refused.said_of(asked, time.time(), request.plan)
         passage = Passage(self, incoming, model, known, course, tools=self._tools if offers and may_read else ())
         passage.always_offers = is_follow_up or self.offering == "always"
         passage.begin()
@@ -180,7 +178,7 @@ class Provider:
         if course.learnable:
             self._knowledge.update(planned, lambda known: reduce(Memory.refused, course.learnable, known))
         for refused, overflow in course.refused:
-            self._refused.add(refused, overflow, self._clock(), passage.incoming.request.plan)
+            self._refused.add(refused, overflow, time.time(), passage.incoming.request.plan)
         self.learn_answer(passage)
         believed = self._windows.of(passage.model)
         window = min(believed, self._knowledge.of(planned).limit_tokens or believed)

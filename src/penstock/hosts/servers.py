@@ -23,7 +23,7 @@ from penstock.text import escape
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from penstock.hosts.catalogue import HostConfig, HostSurroundings, Scope
+    from penstock.hosts.catalogue import HostConfig, HostSurroundings
 
 _HEADERS = ("headers", "http_headers", "httpHeaders")
 _VARIABLES = ("env", "environment")
@@ -61,38 +61,32 @@ class UnreadFile(NamedTuple):
     fault: str
 
 
-def configured_servers(
-    around: HostSurroundings, scopes: Sequence[Scope] = ("user",)
-) -> tuple[list[ConfiguredServer], list[UnreadFile]]:
+def configured_servers(around: HostSurroundings) -> tuple[list[ConfiguredServer], list[UnreadFile]]:
     """Return the servers of a user's hosts, each once, with the hosts that name it, and the files that cannot be read.
 
     Args:
         around: where the hosts' files are.
-        scopes: the user's own configurations, those of the project in the current folder, or both.
     """
     found: dict[ConfiguredServer, list[str]] = {}
     unread: list[UnreadFile] = []
     for host in HOST_CONFIGS.values():
-        for scope in scopes:
-            path = host.servers.file.path(scope, around)
-            if path is None:
-                continue
-            try:
-                document = Document(text_of(os.path.realpath(path)) or "", host.servers.file.form)
-            except (CannotEditError, CallerError) as error:
-                unread.append(UnreadFile(path, str(error)))
-                continue
-            for server in _of_host(document, host, scope, around):
-                found.setdefault(server, []).append(host.name)
+        path = host.servers.file.path("user", around)
+        if path is None:
+            continue
+        try:
+            document = Document(text_of(os.path.realpath(path)) or "", host.servers.file.form)
+        except (CannotEditError, CallerError) as error:
+            unread.append(UnreadFile(path, str(error)))
+            continue
+        for server in _of_host(document, host, around):
+            found.setdefault(server, []).append(host.name)
     return [replace(server, hosts=tuple(dict.fromkeys(hosts))) for server, hosts in found.items()], unread
 
 
-def _of_host(
-    document: Document, host: HostConfig, scope: Scope, around: HostSurroundings
-) -> Iterator[ConfiguredServer]:
-    """Yield the servers of a host's configuration: those for all projects, and those in the user's file for this project only."""
+def _of_host(document: Document, host: HostConfig, around: HostSurroundings) -> Iterator[ConfiguredServer]:
+    """Yield the servers of a user's configuration of a host: those for all projects, and those for the project alone."""
     yield from _servers(document.get(host.servers.key), around.environment)
-    if host.servers.by_project is None or scope != "user":
+    if host.servers.by_project is None:
         return
     folders, inner = host.servers.by_project
     # Keyed by the folder in which a session begins, or by the root of the repository around it.

@@ -38,19 +38,18 @@ _OF_CALLS = frozenset({_JSON_TEXT, "args", "input"})
 """The keys under which wires hold what a model gave a call: the names in it are the tool's, and none is an id's."""
 
 
-def redacted_json(value: Json, *, is_of_call: bool = False) -> Json:
+def redacted_json(value: Json) -> Json:
     """Return JSON without what looks like a secret in its strings; the same object if there is none.
 
     Args:
         value: what `json.loads` returns. Other objects are left as they are.
-        is_of_call: whether it is what a model gave a call: then nothing in it stays because of its name.
     """
     # One search through all strings takes a third of the time of one for each, and most JSON holds no secret.
     if first_hint("\n".join(_looked_at(value)).encode("utf-8", "surrogatepass")) < 0:
         return value
     known: dict[str, str] = {}
     for _ in range(_MAX_LOOKS):
-        made = _of_value(value, known, is_of_call=is_of_call)
+        made = _of_value(value, known, is_of_call=False)
         if made is value:
             break
         value = made
