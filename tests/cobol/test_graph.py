@@ -757,7 +757,16 @@ def test_a_program_does_what_it_performs_of_copied_code(performs: str, ends: str
     assert (bool(access.read), bool(access.create)) == ("reads" in verbs, "writes" in verbs)
 
 
-@pytest.mark.parametrize("clause", ["RECORD KEY IS F-ALL = F-A F-B", "RECORD KEY F-ALL SOURCE IS F-A F-B"])
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "RECORD KEY IS F-ALL = F-A F-B",
+        "RECORD KEY F-ALL SOURCE IS F-A F-B",
+        "RECORD KEY IS F-ALL=F-A F-B",
+        "RECORD KEY IS F-ALL=\n               F-A, F-B",
+        "RECORD KEY F-ALL =F-A, F-B",
+    ],
+)
 def test_a_key_may_be_of_several_items(clause: str) -> None:
     """The key has a name that no item has; each of its items is part of the key."""
     program = f"""       ID DIVISION.
@@ -1323,6 +1332,21 @@ def test_a_program_is_called_by_the_name_that_as_gives_it(identified: str) -> No
     assert found == {("calls", "ONE", "is"): {7, 8}, ("passes to", "ONE.GOT", "is"): {7, 8}}
     (said,) = scan(one).programs
     assert (said.name, [name.upper() for name, _ in said.entry_points]) == ("ONE", ["TWO"])
+
+
+def test_a_name_that_as_gives_leads_to_its_program_and_away_from_others() -> None:
+    """Two files have one PROGRAM-ID, and AS says how each is called; the name of AS, of an ENTRY or of a file finds its program."""
+    one, other = (
+        sources.program(f"    ENTRY 'IN-{name}'.", "    MOVE X TO Y.", name=f'ONE AS "{name}"', data=("01 X PIC X.", "01 Y PIC X."))
+        for name in ("ONE", "TWO")
+    )  # fmt: skip
+    caller = sources.program("    CALL 'ONE'.", "    CALL 'TWO'.", name="CALLER")
+    graph = graph_of({"a.cbl": one.encode(), "b.cbl": other.encode(), "c.cbl": caller.encode()})
+    calls = {(str(edge.target), edge.certainty) for edge in graph.edges() if edge.verb == "calls"}
+    assert calls == {("ONE@a.cbl", "is"), ("ONE@b.cbl", "is")}
+    for name, found in {"two": "", "TWO.X": ".X", "in-two.y": ".Y", "B": "", "b.x": ".X"}.items():
+        assert [str(node) for node in nodes_named(graph, name)] == [f"ONE@b.cbl{found}"], name
+    assert nodes_named(graph, "TWO.Z") == nodes_named(graph, "THREE") == []
 
 
 def test_copied_paragraphs_of_one_name_are_told_apart_by_their_sections() -> None:

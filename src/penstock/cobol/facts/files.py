@@ -252,6 +252,7 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
 
 def _key(words: Sequence[str]) -> list[str]:
     """Return the names in a RECORD KEY: an item, or a key name and its items, as in `NAME = A B` and `NAME SOURCE IS A B`."""
+    words = [part for word in words for part in re.split("(=)", word) if part]  # NAME=A is one word, too
     if words[1:2] not in (["="], ["SOURCE"]):
         return list(words[:1])
     parts = takewhile(lambda word: word.upper() not in _BEHIND_KEYS, words[2:])

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .callees import Callees
 from .linking import Linking
 from .structure import structure
 from .told_apart import told_apart
@@ -44,7 +45,8 @@ class EstateGraph:
         """The number of the part of each program or copybook, by kind and name."""
         for number, part in enumerate(self.parts):
             self.owner.setdefault(f"{part.kind} {part.name}", number)
-        self._linked = Linking(self.parts, self.members, self.owner)
+        self._callees = Callees(self.parts)
+        self._linked = Linking(self.parts, self.members, self.owner, self._callees)
         self.drawn: tuple[EstateEdge, ...] = self._linked.edges()
         """All edges except those of `structure`."""
         self._touching: dict[NodeId, list[int]] | None = None
@@ -84,6 +86,14 @@ class EstateGraph:
             found.setdefault(edge.source, None)
             found.setdefault(edge.target, None)
         return found
+
+    def called(self, name: str) -> list[ProgramPart]:
+        """Return the programs that a call by a name leads to, which may be that of an AS, an ENTRY or a file.
+
+        Args:
+            name: The name, in capitals.
+        """
+        return [self.parts[number] for number in dict(self._callees.called(name))]
 
     def part_of(self, node: NodeId) -> ProgramPart | None:
         """Return the part that a node of one program belongs to; None for a node that programs share."""

@@ -135,8 +135,8 @@ def impact(
 def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list[NodeId]:
     """Return the things that have a name, ordered by kind and name.
 
-    An exact match takes precedence over names that end with it; the field of a copybook includes its instances, and a
-    level 88 means its item.
+    An exact match takes precedence over names that end with it, and these over the other names by which a program is called;
+    the field of a copybook includes its instances, and a level 88 means its item.
     """
     wanted = plain_path(name.strip()).upper()
     nodes = [node for node in graph.nodes() if kind is None or node.kind == kind]
@@ -146,6 +146,10 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
     ends = tuple(f"{mark}{wanted}" for mark in (".", METHOD, "/"))
     found = found or [node for node in nodes if node.name.upper().endswith(ends)]
     found = found or [node for node in nodes if _bare(node.name) == wanted or _in_order(node.name, wanted)]
+    if not found:
+        called, dot, rest = wanted.partition(".")
+        others = {f"{part.name}{dot}{rest}".upper() for part in graph.called(called)}
+        found = [node for node in nodes if node.name.upper() in others]
     if not found:
         found = [
             NodeId("field", field.name)

@@ -12,7 +12,6 @@ from ..estate.members import stem
 from ..facts.values import WHOLE
 from ..program import key
 from . import copying, jobs
-from .callees import Callees
 from .values import RANK, CitedLine, EstateEdge, NodeId
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from ..estate.cl import ClCall
     from ..estate.members import Member
     from ..facts.values import MoveWay
+    from .callees import Callees
     from .copying import CopiedRecords, WrittenPlace
     from .values import Certainty, FileBinding, FileName, Passing, ProgramEntry, ProgramPart, Verb
 
@@ -53,10 +53,13 @@ class Linking:
         parts: The parts of the estate, with unique names.
         members: The other files.
         owner: The number of the part of each program or copybook, by kind and name.
+        callees: The programs that names lead to.
     """
 
-    def __init__(self, parts: Sequence[ProgramPart], members: Sequence[Member], owner: Mapping[str, int]) -> None:
-        self._parts, self._members, self._owner, self._callees = parts, members, owner, Callees(parts)
+    def __init__(
+        self, parts: Sequence[ProgramPart], members: Sequence[Member], owner: Mapping[str, int], callees: Callees
+    ) -> None:
+        self._parts, self._members, self._owner, self._callees = parts, members, owner, callees
         self._drawn: dict[tuple[NodeId, Verb, NodeId], EstateEdge] = {}
         self.bindings: dict[NodeId, list[tuple[int, FileBinding]]] = {}
         self._procedures: dict[str, list[tuple[str, CitedLine]]] = {}
