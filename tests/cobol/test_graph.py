@@ -1349,6 +1349,25 @@ def test_a_name_that_as_gives_leads_to_its_program_and_away_from_others() -> Non
     assert nodes_named(graph, "TWO.Z") == nodes_named(graph, "THREE") == []
 
 
+def test_items_in_the_exec_of_an_unknown_vendor_may_be_read_and_written() -> None:
+    """Whatever its grammar: the names of items in it count, wherever they are; the text of a literal does not."""
+    program = sources.program(
+        "M.", "    EXEC COBOLware OPTION W-A", '        TEXT "W-C" RETURN(:W-B) FIELD W-E OF W-D', "    END-EXEC.",
+        "    CALL W-A.", name="P",
+        data=("01 W-A PIC X(8) VALUE 'TAX'.", "01 W-B PIC X.", "01 W-C PIC X.", "01 W-D.", "  05 W-E PIC X."),
+    )  # fmt: skip
+    graph = graph_of({"p.cbl": program.encode()})
+    found = {
+        (edge.verb, str(edge.target), edge.certainty)
+        for edge in graph.edges()
+        if edge.why == "what EXEC COBOLWARE does with it is not known"
+    }
+    used = {(verb, f"P.{item}", "may") for verb in ("reads", "writes") for item in ("W-A", "W-B", "W-E")}
+    assert found == used - {("reads", "P.W-A", "may")}  # which CALL reads for certain
+    (call,) = [edge for edge in graph.edges() if edge.verb == "calls" and edge.target.name == "TAX"]
+    assert call.certainty == "may"
+
+
 def test_copied_paragraphs_of_one_name_are_told_apart_by_their_sections() -> None:
     """One copybook has two of them, the program a third: each has its own edges, to the targets in its own section."""
     main = sources.program(

@@ -50,7 +50,7 @@ class Moving:
 
     def __init__(self, records: dict[str, list[int]]) -> None:
         self._records = records
-        self._uses: defaultdict[tuple[int, int, int, str, bool], list[SourcePlace]] = defaultdict(list)
+        self._uses: defaultdict[tuple[int, int, int, str, str], list[SourcePlace]] = defaultdict(list)
         self._moves: defaultdict[tuple[int, int, bool, bool, MoveWay], list[SourcePlace]] = defaultdict(list)
         self._parts: defaultdict[tuple[int, ItemPart], list[SourcePlace]] = defaultdict(list)
         self.flows: list[Flow] = []
@@ -119,12 +119,12 @@ class Moving:
                 if is_said:
                     self._moves[(*pair, True, len(items) == 1, WHOLE)].append(place)
 
-    def exec(self, block: Block, items: Iterable[int], role: int, *, whole: bool) -> None:
-        """Record the items of one argument of an EXEC block."""
+    def exec(self, block: Block, items: Iterable[int], role: int, *, whole: bool, doubt: str = "") -> None:
+        """Record the items of one argument of an EXEC block; `doubt` says why it may neither read nor write them."""
         items = tuple(items)
         end_line = block.exec.end_line if block.exec.end_line > block.exec.line else None
         place = SourcePlace(block.exec.line, block.copybook, end_line)
-        self._use(items, role, block, place)
+        self._use(items, READ | WRITE if doubt else role, block, place, doubt)
         if role & ~READ:
             writes = self.blocks.setdefault((block.copybook, block.exec.line), [])
             writes += [Write(item, whole and len(items) == 1, is_passed=not role & WRITE) for item in items]
@@ -132,8 +132,8 @@ class Moving:
     def uses(self) -> tuple[DataUse, ...]:
         """Return the uses of items: one value for each item, paragraph and direction."""
         return tuple(
-            DataUse(item, role == WRITE, paragraph, header, is_sure, tuple(dict.fromkeys(places)))
-            for (item, role, paragraph, header, is_sure), places in self._uses.items()
+            DataUse(item, role == WRITE, paragraph, header, doubt, tuple(dict.fromkeys(places)))
+            for (item, role, paragraph, header, doubt), places in self._uses.items()
         )
 
     def moves(self) -> tuple[DataMove, ...]:
@@ -147,14 +147,16 @@ class Moving:
         """Return which parts of items are used by position: one value for each item and part."""
         return tuple(PartUse(*said, tuple(dict.fromkeys(places))) for said, places in self._parts.items())
 
-    def _use(self, items: Sequence[int], role: int, by: ReadStatement | Block, place: SourcePlace) -> None:
+    def _use(
+        self, items: Sequence[int], role: int, by: ReadStatement | Block, place: SourcePlace, doubt: str = ""
+    ) -> None:
         """Record a use of every item that a name may mean."""
-        is_sure = len(items) == 1
+        doubt = doubt or ("the name may mean several items" if len(items) > 1 else "")
         for item in items:
             if role & READ:
-                self._uses[item, READ, by.paragraph, by.header, is_sure].append(place)
+                self._uses[item, READ, by.paragraph, by.header, doubt].append(place)
             if role & WRITE:
-                self._uses[item, WRITE, by.paragraph, by.header, is_sure].append(place)
+                self._uses[item, WRITE, by.paragraph, by.header, doubt].append(place)
 
     def initialized(self, said: ReadStatement, source: Mention, target: int) -> None:
         """Record an item that an INITIALIZE REPLACING fills with the value of another one."""

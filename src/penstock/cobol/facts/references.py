@@ -49,6 +49,7 @@ _GIVES = {
     **dict.fromkeys(("LENGTH", "BYTE-LENGTH"), "length"),
 }
 """What functions take from their argument, if that relates to its length."""
+_MARKS = re.compile("[():]")
 _MEASURED = {"LENGTH": "length", "ADDRESS": ""}
 _CORRESPONDING = frozenset({"CORRESPONDING", "CORR"})
 _TEXT = re.compile("[XANGU]", re.IGNORECASE)  # a picture with one of these is not a number
@@ -138,6 +139,10 @@ class References:
             for names, role in ((reads, READ), (writes_, WRITE)):
                 for name in names:
                     self._argument(" IN ".join(reversed(name.split("."))), role, block, shared)
+        else:
+            # The grammar is a vendor's own: any name in it may be an operand, in parentheses or behind a colon, too.
+            doubt = f"what EXEC {kind} does with it is not known"
+            self._argument(_MARKS.sub(" ", body(block.exec.text)), PASS, block, doubt=doubt)
 
     def present(self, shown: Iterable[ShownItem]) -> None:
         """Record the items that reports and screens show and fill, as reads and writes at the lines that declare these."""
@@ -337,8 +342,16 @@ class References:
             if role & WRITE:
                 self._written[record, None].add(said.line)
 
-    def _argument(self, text: str, role: int, block: Block, shared: int = NONE) -> None:
-        """Record the data in the argument of an option; anything in parentheses is read."""
+    def _argument(self, text: str, role: int, block: Block, shared: int = NONE, doubt: str = "") -> None:
+        """Record the data in the argument of an option; anything in parentheses is read.
+
+        Args:
+            text: The argument.
+            role: The role of what is outside of parentheses.
+            block: The block.
+            shared: PASS if what runs may change the data; otherwise NONE.
+            doubt: Why it is not known whether the data are used; "" if it is.
+        """
         words = tokens(text)
         depth = at = 0
         while at < len(words):
@@ -354,7 +367,9 @@ class References:
                 acts = role if depth == 0 else READ
                 found = self._note(word, qualifiers, acts, block.line)
                 whole = at >= len(words) or words[at] != "("
-                self.moving.exec(block, dict.fromkeys([item for item, _ in found]), acts | shared, whole=whole)
+                self.moving.exec(
+                    block, dict.fromkeys([item for item, _ in found]), acts | shared, whole=whole, doubt=doubt
+                )
 
     def _corresponding(self, said: ReadStatement) -> None:
         """Record a MOVE, ADD or SUBTRACT CORRESPONDING: each pair of items with the same names in both groups."""

@@ -123,8 +123,8 @@ class DataUse(NamedTuple):
     """The key of the paragraph; -1 for code outside of any."""
     header: str
     """The enclosing paragraph in the copybook, if the code is copied; otherwise ""."""
-    is_sure: bool
-    """Whether the name cannot mean anything else."""
+    doubt: str
+    """Why the statement may not use the item; "" if it does."""
     places: tuple[SourcePlace, ...]
 
 

@@ -241,14 +241,13 @@ class _Drawing:
         several = "the name may mean several items"
         for use in self._facts.uses:
             verb: Verb = "writes" if use.is_write else "reads"
-            certainty: Certainty = "is" if use.is_sure else "may"
             self._add(
                 self._copied_paragraph(use.header) if use.header else self._paragraph(use.paragraph),
                 verb,
                 self._field(use.item),
-                certainty,
+                "may" if use.doubt else "is",
                 self._places(use.places),
-                "" if use.is_sure else several,
+                use.doubt,
             )
         for move in self._facts.moves:
             self._add(
