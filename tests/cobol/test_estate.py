@@ -188,7 +188,7 @@ def test_a_job_has_steps_with_their_data() -> None:
     (found,) = job().jobs
     assert (found.name, found.kind, found.line, found.end_line) == ("PAYJOB", "job", 1, 22)
     first, tso, ims, proc, gone = found.steps
-    assert (first.program, first.parm, first.line, first.end_line) == ("PAYPGM", "'A,B'", 4, 13)
+    assert (first.program, first.line, first.end_line) == ("PAYPGM", 4, 13)
     assert [(dd.name, dd.dsns, dd.other, dd.line) for dd in first.dds] == [
         ("STEPLIB", ("MW.PROD.LOAD", "OTHER.LOAD"), "", 6),
         ("PAYIN", ("MW.PROD.PAY(+1)",), "", 8),
@@ -333,9 +333,9 @@ def test_regions_tables_and_databases_are_read() -> None:
     assert resource.attributes["PROGRAM"] == "MENUPGM"
     (table,) = member("t.ddl", "ddl", DDL.encode()).tables
     assert (table.name, table.key, table.line, table.end_line) == ("PAY.CLERK", ("ID",), 2, 7)
-    assert table.columns == (("ID", "INTEGER", False), ("NAME", "VARCHAR(40)", True), ("SALARY", "DECIMAL(9, 2)", True))
+    assert table.columns == (("ID", "INTEGER"), ("NAME", "VARCHAR(40)"), ("SALARY", "DECIMAL(9, 2)"))
     (declared,) = member("t.dcl", "dclgen", b" EXEC SQL DECLARE PAY.T TABLE\n (A CHAR(1) NOT NULL) END-EXEC.").tables
-    assert (declared.name, declared.columns) == ("PAY.T", (("A", "CHAR(1)", False),))
+    assert (declared.name, declared.columns) == ("PAY.T", (("A", "CHAR(1)"),))
     (database,) = member("d.dbd", "dbd", DBD.encode()).dbds
     assert (database.name, database.dds) == ("PAYDB", ("PAYDD",))
     assert [(one.name, one.parent, one.bytes, one.fields) for one in database.segments] == [

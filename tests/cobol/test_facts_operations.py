@@ -402,8 +402,8 @@ def test_enter_may_change_what_it_is_given() -> None:
     assert [call.is_sure for call in ran("ENTER TAL SETNAME USING A.", "CALL A.", data=data).calls] == [True, False]
 
 
-def test_a_response_is_checked_where_it_is_looked_at() -> None:
-    """A check counts up to the next command of the paragraph."""
+def test_a_failure_is_handled_by_its_response() -> None:
+    """RESP and NOHANDLE are of the command, and a test of either response is where an error is handled."""
     found = ran(
         "EXEC CICS READ FILE('F') INTO(A) RIDFLD(A) RESP(RC) END-EXEC",
         "IF RC = DFHRESP(NORMAL) CONTINUE END-IF",
@@ -412,7 +412,7 @@ def test_a_response_is_checked_where_it_is_looked_at() -> None:
         "EXEC CICS UNLOCK FILE('F') END-EXEC",
         data=("01  RC PIC S9(8) COMP.",),
     )
-    assert [(one.response, one.checked) for one in found.cics] == [("RESP", (10,)), ("NOHANDLE", (12,)), ("", ())]
+    assert [one.response for one in found.cics] == ["RESP", "NOHANDLE", ""]
     assert [one.kind for one in found.errors] == ["RESP", "RESP"]
 
 

@@ -140,7 +140,6 @@ class Beginning(NamedTuple):
     id: Id | None = None
     is_answer: bool = False
     """Whether a result or an error begins in it."""
-    is_batch: bool = False
 
 
 def begins(raw: bytes) -> Beginning | None:
@@ -150,7 +149,7 @@ def begins(raw: bytes) -> Beginning | None:
     try:
         reader.blanks()
         if raw[reader.at : reader.at + 1] == b"[":
-            return Beginning(is_batch=True)
+            return Beginning()  # a batch
         if raw[reader.at : reader.at + 1] != b"{":
             return None
         for name, value in _members_until_cut(reader):

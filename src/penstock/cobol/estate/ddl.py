@@ -27,11 +27,10 @@ _LIBRARY = re.compile(r"[./(!]")
 
 
 class Column(NamedTuple):
-    """A column: its type as written, and whether it may be null."""
+    """A column, with its type as written."""
 
     name: str
     type: str
-    nullable: bool
 
 
 class Table(NamedTuple):
@@ -117,8 +116,5 @@ def _column(part: str) -> Column | None:
     words = part.split()
     if len(words) < 2 or words[0].upper() in _NO_COLUMN:
         return None
-    upper = part.upper()
     kind = re.match(r"\s*+\S++\s++([\w]++(?:\s*+\([^()]*+\))?)", part)
-    return Column(
-        words[0].strip('"'), " ".join(kind[1].split()) if kind else words[1], "NOT NULL" not in " ".join(upper.split())
-    )
+    return Column(words[0].strip('"'), " ".join(kind[1].split()) if kind else words[1])

@@ -96,7 +96,6 @@ class JobStep(NamedTuple):
     """The programs that run, in capitals: PGM, and what TSO and IMS are told to run."""
     psb: str | None
     """The PSB given to IMS; None elsewhere."""
-    parm: str | None
     dds: tuple[Dd, ...]
     line: int
     end_line: int
@@ -291,7 +290,7 @@ def _step(card: JclCard) -> JobStep:
         psb = parts[2].strip("'").upper() if len(parts) > 2 else None
     given = ((name, value) for name, value in card.operands.items() if not _OF_EXEC.fullmatch(name))
     symbols = tuple((name, _unquoted(value)) for name, value in given) if procedure is not None else ()
-    return JobStep(card.name, program, procedure, programs, psb, parm, (), card.line, card.end_line, symbols)
+    return JobStep(card.name, program, procedure, programs, psb, (), card.line, card.end_line, symbols)
 
 
 def _dd(card: JclCard) -> Dd:

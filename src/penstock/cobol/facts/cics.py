@@ -5,7 +5,6 @@ Leaves to others: where a resource is defined (`estate`).
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from ..program import key
@@ -73,21 +72,10 @@ def operations(code: Code, reaching: Reaching) -> tuple[CicsOperation, ...]:
     named = [name for block in blocks if (name := _variable(block.command)) is not None]
     mapsets = [name for block in blocks if (name := block.command.get("MAPSET")) and name[0] not in "'\""]
     reaching.follow([*named, *mapsets])
-    # The lines that test any response are collected once, in order; each command then finds its own by bisection.
-    watched = {key(option) for block in blocks if (option := block.command.get("RESP"))}
-    looked: dict[str, list[int]] = {}
-    for said in code.own:
-        if said.verb in {"IF", "EVALUATE", "WHEN", "PERFORM", "MOVE"}:
-            for word in said.keys:
-                if word in watched or word in {"EIBRESP", "EIBRCODE"}:
-                    looked.setdefault(word, []).append(said.line)
-    ends = sorted(block.line for block in blocks if block.copybook is None)
-    return tuple(_operation(block, code, reaching, looked, ends) for block in blocks)
+    return tuple(_operation(block, code, reaching) for block in blocks)
 
 
-def _operation(
-    block: Block, code: Code, reaching: Reaching, looked: dict[str, list[int]], ends: list[int]
-) -> CicsOperation:
+def _operation(block: Block, code: Code, reaching: Reaching) -> CicsOperation:
     """Return the operation of one block."""
     command = block.command
     name, kind = _resource(command)
@@ -102,7 +90,6 @@ def _operation(
         resolved=reached.values if reached else (),
         resp=resp or None,
         response=response,
-        checked=_checked(block, code, key(resp) if resp else None, looked, ends),
         options=command.options,
         line=block.line,
         end_line=block.end_line,
@@ -152,26 +139,3 @@ def _resource(command: ExecCommand) -> tuple[str | None, str | None]:
         if name:
             return name, kind
     return None, None
-
-
-def _checked(
-    block: Block, code: Code, resp: str | None, looked: dict[str, list[int]], ends: list[int]
-) -> tuple[int, ...]:
-    """Return the lines that test the response, up to the next command in the same paragraph."""
-    if block.copybook is not None or block.paragraph < 0:
-        return ()
-    # The next command sets EIBRESP again: tests after it are not of this response.
-    following = bisect_right(ends, block.line)
-    end = code.program.paragraphs[block.paragraph].end_line
-    if following < len(ends):
-        end = min(end, ends[following] - 1)
-    lines: set[int] = set()
-    for word in (resp, "EIBRESP", "EIBRCODE"):
-        for line in _between(looked.get(word, []) if word else [], block.end_line, end):
-            lines.add(line)
-    return tuple(sorted(lines))
-
-
-def _between(lines: list[int], first: int, last: int) -> list[int]:
-    """Return the lines from `first` to `last`, both included, of a sorted list."""
-    return lines[bisect_right(lines, first - 1) : bisect_right(lines, last)]

@@ -30,7 +30,7 @@ from .naming import DataNames
 from .reaching import Reaching
 from .references import TRANSFORMS, references
 from .resolving import Values, literal
-from .shape import counts, shape, trees
+from .shape import shape, trees
 from .stating import stated_lengths
 from .translated import generator
 from .unreached import unreached
@@ -134,7 +134,6 @@ def collected(
         rules=decided,
         errors=failing.sites(code, walks, decided, found.cics, found.sql, called),
         copybooks=expanded.uses,
-        verbs=tuple(counts(code).items()),
         unread=unread,
         notes=(*generator(source, program), *expanded.notes, *graph.notes),
         uses=data.referred.moving.uses(),

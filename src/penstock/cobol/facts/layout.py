@@ -292,7 +292,6 @@ class _Building:
                 picture=clauses.picture,
                 usage=(usage or "DISPLAY") if elementary else "GROUP",
                 occurs=occurs,
-                occurs_from=counts[0] if len(counts) > 1 else None,
                 depending=clauses.depending,
                 indexes=clauses.indexes,
                 redefines=clauses.redefines,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .code import PHRASES, Node, is_branch, is_inline, nests
+from .code import PHRASES, Node, is_inline, nests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,15 +52,6 @@ def shape(nodes: Iterable[tuple[Node, int]]) -> Complexity:
             elif opener.verb in PHRASES:
                 decisions += 1
     return Complexity(statements, decisions, deepest)
-
-
-def counts(code: Code) -> dict[str, int]:
-    """Return the number of statements of each verb, most frequent first, not counting branches and terminators."""
-    found: dict[str, int] = {}
-    for said in code.own:
-        if not is_branch(said.verb) and not said.verb.startswith("END-") and said.verb not in NO_STATEMENTS:
-            found[said.verb] = found.get(said.verb, 0) + 1
-    return dict(sorted(found.items(), key=lambda row: (-row[1], row[0])))
 
 
 def _decisions(said: ReadStatement) -> int:

@@ -60,8 +60,6 @@ class DataItem(NamedTuple):
     """The usage of the item, or of its group: COMP, COMP-3, INDEX, POINTER and so on; GROUP for a group."""
     occurs: int | None = None
     """The maximum number of occurrences; None if the item is not a table or the number is not known."""
-    occurs_from: int | None = None
-    """The minimum number of occurrences, with DEPENDING; None otherwise."""
     depending: str | None = None
     """The item that holds the number of occurrences."""
     indexes: tuple[str, ...] = ()
@@ -415,8 +413,6 @@ class CicsOperation(NamedTuple):
     """The item of RESP; None without that option."""
     response: Literal["RESP", "NOHANDLE", ""]
     """How a failure is handled: RESP, NOHANDLE, or "" for the region's default."""
-    checked: tuple[int, ...]
-    """The lines, up to the next command in its paragraph, that test its RESP or EIBRESP."""
     options: tuple[tuple[str, str], ...]
     """All options in order, as (NAME, argument); the argument of a flag is ""."""
     line: int
@@ -789,8 +785,6 @@ class Facts:
     rules: tuple[BranchRule, ...] = ()
     errors: tuple[ErrorSite, ...] = ()
     copybooks: tuple[CopybookUse, ...] = ()
-    verbs: tuple[tuple[str, int], ...] = ()
-    """The number of statements of each verb, most frequent first."""
     unread: tuple[UnknownStatement, ...] = ()
     """The statements that were not understood, of which nothing else is known."""
     notes: tuple[Note, ...] = ()
