@@ -69,7 +69,8 @@ class LineCoverage:
 
     def chosen(self, mutant: Mutant, files: Sequence[str]) -> Chosen:
         """The tests that see a mutant: quick, independent ones first, then those that share a fixture, then those that start
-        processes.
+        processes or, if the mutant is in code that is run when modules are loaded, are loaded with it: they may read a constant
+        without running a line of its module.
         """
         self._look(files)
         early = mutant.outer is None or any(self._reached(file, mutant, EARLY) for file in files)
@@ -84,7 +85,7 @@ class LineCoverage:
                     continue
                 if any(self._reached(file, mutant, one) or (early and one in ran) for one in contexts):
                     near.append((bool(test["fixtures"]), file if test["fixtures"] else "", test["seconds"], name))
-                elif test["starts"]:
+                elif test["starts"] or (early and ran):
                     far.append((test["seconds"], name))
                 else:
                     continue

@@ -306,6 +306,30 @@ def test_what_was_trimmed_too_little_before_sending_gets_through(
     assert all(later < earlier for earlier, later in pairwise(provider.sent))
 
 
+def test_a_hundredth_of_the_window_is_left_free_before_anything_is_sent() -> None:
+    """The first rung that leaves it is taken, even if it leaves no token more."""
+    ladder = ladder_of(request_of(chat(result_lines=4_000), "openai-chat"), "openai-chat")
+    size = ladder.counts(5).total
+    assert size > 10_000
+    window = next(room for room in range(size, 2 * size) if room - room // 100 == size)
+    chosen = [choose(Situation(sized=ladder.sized, budget=Budget(room)), ladder) for room in (window, window - 1)]
+    assert chosen[0] == next(rung for rung in range(ladder.floor) if ladder.counts(rung).total <= size)
+    assert chosen[1] == next(rung for rung in range(ladder.floor) if ladder.counts(rung).total < size)
+
+
+def test_a_refusal_without_numbers_leaves_the_share_of_what_can_shrink_and_no_less(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A rung that takes just this share is small enough."""
+    ladder = ladder_of(request_of(chat(result_lines=400), "openai-chat"), "openai-chat")
+    floor, size = ladder.counts(ladder.last).total, ladder.counts(5).total
+    share = (size - floor + 0.5) / (ladder.sized.counts.total - floor)
+    monkeypatch.setattr(rung_choice, "HALVES", (share, share))
+    attempt = Attempt(sized=ladder.sized, overflow=Overflow(kind="context_input"))
+    situation = Situation(sized=ladder.sized, attempts=[attempt], budget=Budget(1 << 40))
+    assert choose(situation, ladder) == next(rung for rung in range(ladder.floor) if ladder.counts(rung).total <= size)
+
+
 @pytest.mark.proves("R-1")
 def test_a_rung_larger_than_the_wanted_one_does_not_replace_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rungs do not always shrink: the next one that is certainly smaller may be larger than what a halving leaves."""

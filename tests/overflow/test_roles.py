@@ -116,7 +116,8 @@ def roles() -> Iterator[str]:
     for number in ("400", "431", "432", "500", "511", "512", "520", "530", "531"):
         for words in ("{} the prompt is too long", "the prompt has {} tokens", "{} in the prompt", "limit 16, sent {}"):
             yield f"{words.format(number)}: {_told(bind(words.format(number)))}"
-    for written in ("9000.0", "9000.00", "9000.000", "9,000", "9.000", "1.048.576", "9" * 12, "9" * 13, "9 000", "0"):
+    large = (f"1{'0' * 10}", f"1{'0' * 9}1", "9" * 12, "9" * 13)
+    for written in ("9000.0", "9000.00", "9000.000", "9,000", "9.000", "1.048.576", *large, "9 000", "0"):
         yield f"{written}: {_told(bind(f'prompt has {written} tokens > 16 maximum'))}"
 
 

@@ -356,6 +356,18 @@ def test_what_tests_see_is_asked_again_only_where_what_they_ran_has_changed(
     assert seen(f"FIRST = 3\n{one}{two}") == (tests, ["test_one.py", "test_two.py"])
 
 
+def test_a_constant_meets_the_tests_that_are_loaded_with_it(tmp_path: Path) -> None:
+    """A test may read it without running a line of its module; one that runs a line comes first."""
+    (tmp_path / "proof").symlink_to(Path(REPOSITORY, "proof"))
+    text = "FIRST = 1\n\n\ndef one():\n    return FIRST\n"
+    (tmp_path / "module.py").write_text(text)
+    reads, runs = "def test_reads():\n    assert module.FIRST == 1\n", "def test_runs():\n    assert module.one()\n"
+    (tmp_path / "test_it.py").write_text(f"import module\n\n\n{reads}\n\n{runs}")
+    (mutant,) = [found for found in mutating.mutants_of(text.encode(), "module.py") if found.change == "1 -> 2"]
+    chosen = LineCoverage(str(tmp_path), ["module.py"], tmp_path / "notes").chosen(mutant, ["test_it.py"])
+    assert chosen.tests == ["test_it.py::test_runs", "test_it.py::test_reads"]
+
+
 def test_each_mutant_is_another_program_and_the_same_ones_are_drawn_again() -> None:
     """For a module with every construct that is mutated: each mutant compiles and differs, and each line gives one at most."""
     source = Path(mutating.__file__).read_bytes()

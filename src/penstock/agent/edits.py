@@ -7,7 +7,7 @@ events. Law: an undo changes a file only while it is, to the byte, what the edit
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -240,10 +240,8 @@ def _on_disk(root: Root, relative: bytes) -> bytes | None:
         opened = root.open_file(relative)
     except ToolError:
         return None
-    try:
+    with closing(opened):
         return content_of(FileSource(opened))
-    finally:
-        opened.close()
 
 
 def _others(root: Root, made: list[KeptEdit], at: int) -> str:

@@ -31,7 +31,7 @@ _OF_THE_SESSION = frozenset({EDITED, CHANGED, TRACKED})
 class Journal:
     """The journal of one session, open for writing: each record gets the next number."""
 
-    def __init__(self, store: Store, session_id: str, next_seq: int = 0) -> None:
+    def __init__(self, store: Store, session_id: str, next_seq: int) -> None:
         """Continue a journal.
 
         Args:

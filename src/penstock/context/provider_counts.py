@@ -259,7 +259,7 @@ class Likelihood:
             if not stated_ones or seen is not stated_ones[-1]:
                 self._weigh(seen)
         total = sum(self._weights)
-        if total <= 0:  # nothing agrees with everything that was said: the provider counts in no way that we know
+        if not total:  # nothing agrees with everything that was said: the provider counts in no way that we know
             self._weights, total = [1.0] * len(self._points), float(len(self._points))
         self._weights = [weight / total for weight in self._weights]
 

@@ -174,7 +174,7 @@ def _integer(written: str) -> int:
     """Return a plain number without its separators and without `.0`, as TensorRT-LLM writes ("prompt length (72417.0)")."""
     written = re.sub(r"\.0{1,2}$", "", written) if written.count(".") == 1 else written
     digits = re.sub(r"\D", "", written)
-    return int(digits) if len(digits) <= 12 else LARGEST + 1  # no count is that long
+    return int(digits) if len(digits) <= len(str(LARGEST)) else LARGEST + 1
 
 
 def _last_sentence(before: str) -> str:

@@ -24,15 +24,15 @@ class Pressure(enum.IntEnum):
     """How urgent it is to shrink a session's context, from nothing to do to a reset; ordered, so that two can be compared."""
 
     CALM = 0
-    WATCH = 1
+    WATCH = enum.auto()
     """Only reported; nothing is done."""
-    COMPACT = 2
+    COMPACT = enum.auto()
     """Old results are compacted, if that frees a good part."""
-    COMPACT_HARD = 3
+    COMPACT_HARD = enum.auto()
     """Compaction no longer pauses after the previous one."""
-    HAND_OFF = 4
+    HAND_OFF = enum.auto()
     """What compaction cannot free is handed off; by turns, at the next prompt of the user."""
-    RESET = 5
+    RESET = enum.auto()
     """A fresh start: by turns even in the middle of the work; by tokens it acts like `HAND_OFF`."""
 
 

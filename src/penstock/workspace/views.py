@@ -168,7 +168,7 @@ def _lines_before(
     Paging back must meet this page, so the number is found by trial: all of them, then half as many until they fit.
     """
     size = min(count, offset)
-    few = min(_BLOCK_BYTES // 2, start, (min(room.limit, window.HARD_MAX_BYTES) - WORST_ROW * size) // WORST_ESCAPE)
+    few = min(_BLOCK_BYTES, start, (min(room.limit, window.HARD_MAX_BYTES) - WORST_ROW * size) // WORST_ESCAPE)
     # However a character is escaped, it takes at most `WORST_ESCAPE` for each of its bytes.
     few = text.encoding.align(few)
     if few > 0 and text.encoding.count(text.source.read(start - few, few)) > size:

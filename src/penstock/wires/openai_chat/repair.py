@@ -162,9 +162,10 @@ def _first_results(rows: list[tuple[int, Json]]) -> dict[int, dict[str, int]]:
     return claimed
 
 
-def _last_non_result_before(rows: list[tuple[int, Json]]) -> list[int]:
-    """Return for each position the last position before it that holds no result."""
-    last, places = -1, []
+def _last_non_result_before(rows: list[tuple[int, Json]]) -> list[int | None]:
+    """Return for each position the last position before it that holds no result; None if there is none."""
+    last: int | None = None
+    places = []
     for at, (_, message) in enumerate(rows):
         places.append(last)
         if role_of(message) != "tool":
