@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from typing import Literal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -281,3 +284,138 @@ def test_any_text_is_a_description_and_a_control_program(pieces: list[str]) -> N
     assert found is not None
     assert found.lines <= lines
     assert all(1 <= one.line <= lines for one in member("X.clp", "cl", data).calls)
+
+
+def field(
+    name: str, length: str = "", kind: str = "", usage: str = "", keywords: str = "", *, reference: str = ""
+) -> str:
+    """Return the line of a field; the kind has the letter of the type and the decimal places behind it."""
+    place = "  1  2" if usage else ""
+    return f"     A            {name:10}{reference:1}{length:>5}{kind:3}{usage:1}{place:6}{keywords}\n"
+
+
+def format_of(name: str, keywords: str = "") -> str:
+    """Return the line of a record format."""
+    return f"     A          R {name:26}{keywords}\n"
+
+
+def more(keywords: str) -> str:
+    """Return a line that has only keywords."""
+    return f"     A{'':38}{keywords}\n"
+
+
+BASE = format_of("B") + field("BAL", "11", "P 2") + field("NAM", "30", "A") + field("VAR", "30", keywords="VARLEN(9)")
+
+
+@pytest.mark.parametrize(
+    ("source", "word", "copied"),
+    [
+        pytest.param(
+            more("REF(BASE)")
+            + format_of("R")
+            + field("BAL", "+2", reference="R")
+            + field("NAM", "-5", reference="R")
+            + field("LESS", "9", reference="R", keywords="REFFLD(BAL)")
+            + field("MORE", "", "  4", reference="R", keywords="REFFLD(BAL)")
+            + field("AGAIN", "", reference="R", keywords="REFFLD(LESS *SRC)"),
+            "DDS-R",
+            "05 R. 06 BAL PIC S9(11)V9(2) COMP-3. 06 NAM PIC X(25). 06 LESS PIC S9(7)V9(2) COMP-3. 06 MORE PIC S9(7)V9(4) COMP-3. "
+            "06 AGAIN PIC S9(7)V9(2) COMP-3.",
+            id="what a field does not say is that of the field that it refers to",
+        ),
+        pytest.param(
+            more("REF(BASE)")
+            + format_of("R")
+            + field("VAR", reference="R")
+            + field("DAY", kind="L", keywords="DATFMT(*MDY)")
+            + field("ISO", kind="L"),
+            "DDS-R",
+            "05 R. 06 VAR. 49 VAR-LENGTH PIC S9(4) COMP-4. 49 VAR-DATA PIC X(30). 06 DAY PIC X(8). 06 ISO PIC X(10).",
+            id="a varying length has two bytes, and a date may have two digits for the year",
+        ),
+        pytest.param(
+            format_of("R", "TEXT('not REF(BASE)')")
+            + field("A", "5", keywords="ALIAS(A_LONG_-")
+            + more("NAME)")
+            + field("B", "5", keywords="ALIAS(B_+")
+            + more("   NAME)")
+            + field("C", "5", keywords="TEXT('ALIAS(NO)')"),
+            "DD-ALL-FORMATS",
+            "05 R. 06 A-LONG-NAME PIC X(5). 06 B-NAME PIC X(5). 06 C PIC X(5). 66 X-RECORD RENAMES R.",
+            id="keywords go on in the next line, and texts have none",
+        ),
+        pytest.param(
+            more("REF(BASE)")
+            + format_of("S", "SFL")
+            + field("BAL", usage="O", reference="R")
+            + field("OPT", "1", usage="B")
+            + format_of("C", "SFLCTL(S)")
+            + field("OUT", "5", usage="O")
+            + field("IN", "5", usage="I"),
+            "DDS-ALL-FORMATS-I-O",
+            "05 X-RECORD PIC X(12). 05 S-I REDEFINES X-RECORD. 06 BAL PIC S9(9)V9(2). 06 OPT PIC X(1). "
+            "05 S-O REDEFINES X-RECORD. 06 BAL PIC S9(9)V9(2). 06 OPT PIC X(1). "
+            "05 C-I REDEFINES X-RECORD. 06 IN PIC X(5). 05 C-O REDEFINES X-RECORD. 06 OUT PIC X(5).",
+            id="a program receives what a subfile shows, and a display has all digits",
+        ),
+        pytest.param(
+            format_of("R", "JFILE(BASE OTHER)") + field("BAL") + field("KEY") + field("NAM", keywords="JREF(2)"),
+            "DDS-R",
+            "05 R. 06 BAL PIC S9(9)V9(2) COMP-3. 06 KEY PIC X(4). 06 NAM PIC X(7).",
+            id="a field of a join is that of any of its files, which JREF may name",
+        ),
+    ],
+)
+def test_a_field_is_what_its_description_and_others_say(source: str, word: str, copied: str) -> None:
+    """This holds for whatever DDS can leave to another field, to a keyword or to the use of a format."""
+    other = format_of("O") + field("KEY", "4") + field("NAM", "7")
+    sources = {"X.pf": source, "BASE.pf": BASE, "OTHER.pf": other}
+    shelf = Copybooks([], [member(path, "dds", data.encode()) for path, data in sources.items()])
+    for file in ("X", "LIB-X"):
+        found = shelf(file, word)
+        assert found is not None
+        assert " ".join(found.code.split()) == copied
+
+
+def test_what_cl_says_in_texts_and_in_any_order_is_told_apart() -> None:
+    """A text may have the beginning of a comment, keywords have no order, and a submitted job has its own overrides."""
+    said = """\
+PGM
+QSH CMD('rm /tmp/*.txt')
+GOTO CALL
+ RETURN
+OVRDBF FILE(A) SHARE(*YES) TOFILE(B)
+OVRDBF TOFILE(QGPL/D) FILE(C)
+SBMJOB CMD(CALL PGM(NIGHT)) JOB(N)
+CALL PARM('x') PGM('LIB/P')
+"""
+    assert calls(said) == (("NIGHT", 7, ()), ("P", 8, (("A", "B", 5), ("C", "D", 6))))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("a.txt", b"           PERFOR NAME\n", None),
+        ("a.clp", b"             PGM        +\n               PARM(&A)\n", "cl"),
+        ("a.clp", b" PGM (&A)\n", "cl"),
+    ],
+)
+def test_a_word_in_a_column_describes_no_record(name: str, data: bytes, kind: str | None) -> None:
+    """Before the R of a record, DDS has blanks; PGM has its parameters in any form."""
+    assert kind_of(name, data) == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("dds", format_of("R") + more("REF(" * 9) * 4_000),
+        ("dds", format_of("R") + more("ALIAS(+") * 20_000),
+        ("cl", "PGM\nOVRDBF A" + " " * 50_000 + "!\n"),
+        ("cl", "PGM\n" + "".join(f"OVRDBF A{number} B\nCALL X\n" for number in range(6_000))),
+    ],
+)
+def test_hostile_sources_of_ibm_i_are_read_in_linear_time(kind: Literal["dds", "cl"], text: str) -> None:
+    """Each of these took many seconds when time grew with the square of the length."""
+    begin = time.process_time()
+    member("X.x", kind, text.encode())
+    assert time.process_time() - begin < 2

@@ -176,6 +176,27 @@ def test_a_group_spells_the_text_that_it_is_moved_to(statements: tuple[str, ...]
     assert (found.tables, found.is_sure) == (tables, False)
 
 
+def test_a_group_that_is_longer_than_any_statement_spells_no_text() -> None:
+    """A few lines could otherwise fill the memory with blanks."""
+    wide = (
+        "01  WIDE.",
+        "    05  FILLER PIC X(12) VALUE 'DELETE FROM'.",
+        "    05  FILLER PIC X(2097152) VALUE 'T1'.",
+        "    05  FILLER PIC X(11) VALUE 'WHERE A = 1'.",
+    )
+    lines = ("    MOVE WIDE TO ASKED", "    EXEC SQL EXECUTE IMMEDIATE :ASKED END-EXEC", "    GOBACK.")
+    source = scan(program(*lines, data=(*DATA, *wide)), source_format="free")
+    (found,) = facts(source, source.programs[0]).sql
+    assert all(len(one.said.value) < 100 for one in found.prepared)
+
+
+def test_texts_of_several_strings_are_in_the_order_of_their_lines() -> None:
+    """Line 9 is before line 11: lines are numbers."""
+    strings = [f"STRING 'DELETE FROM T{number}' DELIMITED BY SIZE INTO ASKED" for number in range(99)]
+    found = ran(*strings, "EXEC SQL EXECUTE IMMEDIATE :ASKED END-EXEC", "GOBACK.")
+    assert found.sql[0].tables == tuple(f"T{number}" for number in range(99))
+
+
 def test_a_procedure_of_the_database_may_be_a_program_of_its_name() -> None:
     """The program gets the arguments in order, without indicators, and they may be changed on return."""
     said = (

@@ -505,6 +505,15 @@ SSAS = (
             ),
             ["GHU ROOT", "GHNP CHILD", "GU ROOT", "REPL ROOT", "DLET ROOT may", "DLET CHILD may"],
         ),
+        (
+            (
+                "MOVE 'ONE' TO ANY-SSA",
+                "MOVE 'TWO' TO ANY-SSA",
+                "CALL 'CBLTDLI' USING 'GHU' PCB1 A ROOT-SSA ANY-SSA",
+                "CALL 'CBLTDLI' USING 'REPL' PCB1 A",
+            ),
+            ["GHU ROOT", "GHU ONE may", "GHU TWO may", "REPL ONE may", "REPL TWO may"],
+        ),
         # A name that is moved to a search argument, and one in an item of EXEC DLI.
         (
             ("MOVE 'ONE' TO ANY-SSA", "MOVE 'TWO' TO ANY-SSA", "CALL 'CBLTDLI' USING 'GU' PCB1 A ANY-SSA"),
@@ -521,6 +530,14 @@ def test_each_segment_of_a_call_has_its_use(statements: tuple[str, ...], uses: l
     found = ran(*statements, data=SSAS)
     said = [use for one in found.dli for use in one.uses]
     assert [f"{use.function} {use.segment}{'' if use.is_sure else ' may'}" for use in said] == uses
+
+
+def test_a_pcb_holds_no_more_segments_than_a_database_has() -> None:
+    """Otherwise a program with thousands of calls would have millions of uses."""
+    data = tuple(f"01  SSA{number} PIC X(9) VALUE 'SEG{number}'." for number in range(300))
+    calls = [f"CALL 'CBLTDLI' USING 'GHU' PCB1 A SSA{number}" for number in range(300)]
+    found = ran(*calls, "CALL 'CBLTDLI' USING 'REPL' PCB1 A", data=(*SSAS, *data))
+    assert len(found.dli[-1].uses) == 255
 
 
 def test_a_search_argument_names_its_segment_and_another_area_none() -> None:

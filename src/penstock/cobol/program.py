@@ -42,7 +42,7 @@ def key(name: str) -> str:
 
 
 DESCRIBED = re.compile(
-    r"(?i)(?:DDSR?-(?P<format>[A-Z0-9#$@_-]+?)|DDR?-(?P<all>ALL-FORMATS))(?P<suffix>-IO?|-O)?(?P<indicators>-INDIC(?:ATORS?)?)?"
+    r"(?i)(?:DDSR?-(?P<format>[A-Z0-9#$@_-]+?)|DDR?-(?P<all>ALL-FORMATS))(?P<suffix>-I-O|-I|-O)?(?P<indicators>-INDIC(?:ATORS?)?)?"
 )
 """What a COPY names on IBM i in place of a copybook, to have the records of a file: the file follows OF, and the compiler reads
 its description. DDS takes the names of the description, and DD their aliases; any other word with DD may be that of a copybook.

@@ -7,18 +7,21 @@ known. Law: any text has an answer in linear time.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-_COMMENT = re.compile(r"/\*(?s:.*?)(?:\*/|\Z)")
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# A text may go on in the next line; within a text, /* begins no comment.
+_APART = re.compile(r"'(?>(?:[^'\n+-]|[+-](?:[ \t]*\n)?)*)'|/\*(?s:.*?)(?:\*/|\Z)")
 _CONTINUED = re.compile(r"[+-][ \t]*\n")
-_STRING = re.compile(r"'[^'\n]*'")
-_QUALIFIED = r"(?:'?[\w&$#@*.]+/)?'?(?P<{0}>&?[\w$#@.]+)'?"
-_COMMAND = re.compile(
-    rf"(?i)(?<![\w&*/])(?:(?:CALL|TFRCTL)\s+(?:PGM\(\s*)?{_QUALIFIED.format('program')}"
-    rf"|CALLPRC\s+(?:PRC\(\s*)?{_QUALIFIED.format('procedure')}"
-    rf"|OVRDBF\s+(?:FILE\(\s*)?(?P<file>&?[\w$#@.]+)\s*\)?\s+(?:TOFILE\(\s*)?{_QUALIFIED.format('to')}(?=[\s)]|\Z)"
-    r"|DLTOVR\s+(?:FILE\(\s*)?(?P<deleted>[\w$#@.* ]+))"
-)
+_COMMAND = re.compile(r"(?i)(?<![\w&*/])(CALL|TFRCTL|CALLPRC|OVRDBF|DLTOVR|SBMJOB)[ \t]+")
+_NAMED = r"(?:'?[\w&$#@*.]+/)?'?(&?[\w$#@.]+)'?"
+_QUALIFIED = re.compile(_NAMED)
+_KEYWORDS = {name: re.compile(rf"(?i)\b{name}\(\s*{_NAMED}\s*\)") for name in ("PGM", "PRC", "FILE", "TOFILE")}
+_DELETED = re.compile(r"(?i)(?:FILE\(\s*)?([\w$#@.* ]+)")
+_MOST_DIRECTED = 100
+"""The maximum number of files that are directed at one time; further ones are left out."""
 
 
 class ClCall(NamedTuple):
@@ -32,29 +35,60 @@ class ClCall(NamedTuple):
 
 def calls(text: str) -> tuple[ClCall, ...]:
     """Return the calls of a CL program, in order; those of a program that a variable names are left out."""
-    # A line that continues is joined to the next, and comments and texts become blanks, without moving anything.
-    ends = [found.end() for found in re.finditer("\n", text)]
-    text = _CONTINUED.sub(lambda found: " " * len(found[0]), _COMMENT.sub(_blank, text))
-    text = _STRING.sub(lambda found: _blank(found) if " " in found[0] else found[0], text)
     directed: dict[str, tuple[str, int]] = {}
     found = []
-    at = 0
-    for said in _COMMAND.finditer(text):
-        while at < len(ends) and ends[at] <= said.start():
-            at += 1
-        program = (said["program"] or said["procedure"] or "").upper()
-        if said["file"]:
-            to = said["to"].upper()
-            directed[said["file"].upper()] = ("" if to.startswith("&") else to, at + 1)
-        elif said["deleted"]:
-            names = said["deleted"].upper().split()
+    for line, is_submitted, command, operands in _commands(text):
+        if command == "OVRDBF":
+            file, to = _operand(operands, "FILE", 0), _operand(operands, "TOFILE", 1)
+            if file and to and (file in directed or len(directed) < _MOST_DIRECTED):
+                directed[file] = ("" if to.startswith("&") else to, line)
+        elif command == "DLTOVR" and (said := _DELETED.match(operands)):
+            names = said[1].upper().split()
             for name in list(directed) if "*ALL" in names else names:
                 directed.pop(name, None)
-        elif program and not program.startswith("&"):
-            found.append(ClCall(program, at + 1, tuple((file, *to) for file, to in directed.items())))
+        elif command in {"CALL", "TFRCTL", "CALLPRC"}:
+            program = _operand(operands, "PRC" if command == "CALLPRC" else "PGM", 0)
+            if program and not program.startswith("&"):
+                # Another job has none of the overrides of this one.
+                files = () if is_submitted else tuple((file, *to) for file, to in directed.items())
+                found.append(ClCall(program, line, files))
     return tuple(found)
 
 
+def _commands(text: str) -> Iterator[tuple[int, bool, str, str]]:
+    """Yield the commands that matter here: the line, whether SBMJOB has it in its own, the name, and what follows."""
+    ends = [found.end() for found in re.finditer("\n", text)]
+    # Comments and texts become blanks, and a line that continues is joined to the next, without moving anything.
+    text = _CONTINUED.sub(_blank, _APART.sub(_blank_apart, text))
+    at = start = 0
+    for line in text.split("\n"):
+        commands = list(_COMMAND.finditer(line))
+        begins = [*(one.start() for one in commands), len(line)]
+        is_submitted = False
+        for one, end in zip(commands, begins[1:], strict=True):
+            while at < len(ends) and ends[at] <= start + one.start():
+                at += 1
+            yield at + 1, is_submitted, one[1].upper(), line[one.end() : end]
+            is_submitted = is_submitted or one[1].upper() == "SBMJOB"
+        start += len(line) + 1
+
+
+def _operand(operands: str, keyword: str, place: int) -> str:
+    """Return the name that a command has for a keyword or, without that, in a place; in capitals, "" if there is none."""
+    said = _KEYWORDS[keyword].search(operands)
+    words = operands.split(None, place + 1)[: place + 1]
+    if said is None and len(words) > place:
+        said = _QUALIFIED.fullmatch(words[place].rstrip(")"))
+    return said[1].upper() if said else ""
+
+
+def _blank_apart(found: re.Match[str]) -> str:
+    """Return blanks in place of a comment, whose line ends stay, or of a text; a text without blanks may be a name."""
+    if found[0][0] == "/":
+        return re.sub(r"[^\n]", " ", found[0])
+    return _blank(found) if re.search(r"\s", found[0]) else found[0]
+
+
 def _blank(found: re.Match[str]) -> str:
-    """Return blanks in place of a match; line ends stay."""
-    return re.sub(r"[^\n]", " ", found[0])
+    """Return blanks in place of a match."""
+    return " " * len(found[0])

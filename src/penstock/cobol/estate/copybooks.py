@@ -141,7 +141,8 @@ class Copybooks:
 
     def _description(self, name: str, beside: str) -> tuple[str, dds.Description] | None:
         """Return the path of the DDS of a file and what it describes; of several, those nearest to another file."""
-        rows = self._described.get(key(name.rpartition("/")[2]), ())
+        # A COPY puts a hyphen between a library and a file; neither has one in its name.
+        rows = self._described.get(key(name.rpartition("/")[2].rpartition("-")[2]), ())
         return min(rows, key=lambda row: (-_shared(row[0], beside), row[0]), default=None)
 
     def _section(self, name: str) -> list[_Shelved]:

@@ -2,7 +2,9 @@
 the compiler makes of them?
 
 `COPY DDS-ALL-FORMATS OF file` copies what the compiler reads from the file itself, so that an estate holds only the DDS. Leaves to
-others: keys, conditions, and indicators. Law: any text has an answer in linear time; each field is on the line that describes it.
+others: keys, conditions, and indicators. CONCAT and SST are not read: such a field is one character, as is one whose length is in
+a file that is not here. Law: any text has an answer in linear time; each field is on the line that describes it.
+Sources: IBM, ILE COBOL Language Reference, "Format 2 Considerations"; DDS for physical, logical and display files.
 """
 
 from __future__ import annotations
@@ -17,7 +19,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _NAME = re.compile(r"[A-Z#$@][A-Z0-9#$@_.]*")
-_KEYWORD = re.compile(r"(?i)\b(REFFLD|REF|PFILE|JFILE|FORMAT|RENAME|ALIAS)\(\s*([^)]*)\)")
+_KEYWORD = re.compile(
+    r"(?i)'[^']*'|\b(?:(REFFLD|REF|PFILE|JFILE|JREF|FORMAT|RENAME|ALIAS|DATFMT)\(([^()]*)\)|(VARLEN|SFL)\b)"
+)
+"""A keyword that matters here, with its operands; texts are matched so that no keyword is found in them."""
+_CONTINUED = re.compile(r"\+\n[ ]*|-\n")
+"""The end of a keyword line that goes on with the first letter of the next one, or with its first column."""
+_NUMBER = re.compile(r"[+-]?[0-9]{1,5}")
+_DATE_LENGTHS = {"*MDY": "8", "*DMY": "8", "*YMD": "8", "*JUL": "6"}
+"""The characters of a date in the formats with a year of two digits."""
+_MOST_FILES = 256
+"""The maximum number of files of a logical file; the system's own limit."""
 _MAX_REFERENCES = 8
 """The maximum number of files through which a length is looked up."""
 
@@ -27,16 +39,25 @@ class Field(NamedTuple):
 
     name: str
     line: int
-    digits: int | None
-    """The length in characters or digits; None if the DDS leaves that to a field that this one refers to."""
+    length: str
+    """The length in characters or digits: a number, or one with a sign that is added to the length of the field that this one
+    refers to; "" for that field's own length.
+    """
     type: str
     """The letter of the data type, "" if there is none."""
-    decimals: int | None
+    decimals: str
+    """The decimal places, written like the length."""
+    is_varying: bool
+    """Whether two bytes with the length precede the characters (VARLEN)."""
     usage: str
     """I, O, B, H, P and so on; "" for the default."""
     alias: str
-    refers: tuple[str, str]
-    """The field and the file that a field refers to, each "" if not named."""
+    is_reference: bool
+    """Whether the field has what it does not say itself from another one."""
+    refers_to: str
+    """The name of that field."""
+    files: tuple[str, ...]
+    """The files that may have that field; none if that is left to the REF of the description."""
 
 
 class Format(NamedTuple):
@@ -47,6 +68,7 @@ class Format(NamedTuple):
     fields: tuple[Field, ...]
     files: tuple[str, ...]
     """The files that a format is taken from: the physical files of a logical one, or what FORMAT names."""
+    is_subfile: bool
 
 
 class Description(NamedTuple):
@@ -77,17 +99,19 @@ def description(text: str) -> Description:
     """Return what a DDS source describes."""
     rows = list(_rows(text))
     head = _keywords(rows[0])
-    formats: list[tuple[_Row, tuple[str, ...], list[Field]]] = []
+    formats: list[tuple[_Row, dict[str, str], tuple[str, ...], list[Field]]] = []
     for row in rows:
         if row.kind == "format":
             own = _keywords(row)
             files = own.get("PFILE") or own.get("JFILE") or own.get("FORMAT") or head.get("PFILE") or ""
-            formats.append((row, tuple(map(_bare, files.split())), []))
+            formats.append((row, own, tuple(map(_bare, files.split()[:_MOST_FILES])), []))
         elif row.kind == "field" and formats:
-            _, files_of, fields = formats[-1]
+            _, own, files_of, fields = formats[-1]
             fields.append(_field(row, files_of))
-    is_shown = any(row.kind == "field" and row.text[38:44].strip() for row in rows)
-    made = tuple(Format(row.name, row.line, tuple(fields), files_of) for row, files_of, fields in formats)
+    is_shown = any(row.text[38:44].strip() for row in rows)
+    made = tuple(
+        Format(row.name, row.line, tuple(fields), files_of, "SFL" in own) for row, own, files_of, fields in formats
+    )
     by_name = {field.name: field for one in reversed(made) for field in reversed(one.fields)}
     keys = tuple((row.name, row.line) for row in rows if row.kind == "key")
     return Description(made, by_name, keys, is_shown, _bare(head.get("REF", "")))
@@ -115,9 +139,10 @@ def copybook(name: str, word: str, find: Callable[[str], Description | None]) ->
             fields, where = _fields(one, said, find)
             laid = [_laid(field, where, find, is_alias=asked["all"] is not None) for field in fields]
             for direction in ("-I", "-O") if said.is_shown else ("",):
-                mine = [field for field in laid if not direction or field.usage in _USAGES[direction]]
+                usages = _USAGES["" if one.is_subfile and direction == "-I" else direction]
+                mine = [field for field in laid if field.usage in usages or not direction]
                 # A database format without fields has those of a file that is not here.
-                if (mine or not (fields or direction)) and suffix in {"", "-IO", direction}:
+                if (mine or not (fields or direction)) and suffix in {"", "-I-O", direction}:
                     records.append((one.name + direction, one.line, mine))
     return _written(records, f"{name.upper()}-RECORD" if is_all else "")
 
@@ -138,25 +163,34 @@ def _written(records: list[tuple[str, int, list[_Laid]]], whole: str) -> str:
     for name, line, fields in records:
         # What is sent follows what is received: its fields are on the last line of that.
         entries.append((line, f"05 {name}{redefined}."))
-        entries += [(field.line, f"06 {field.name} {field.clauses}.") for field in fields]
+        entries += [(field.line, f"06 {field.entry}.") for field in fields]
     if len(records) == 1 and whole:
         # The compiler makes this an item that the record redefines; as a name of the record, it grows with it.
         entries.append((1, f"66 {whole} RENAMES {records[0][0]}."))
     return placed(entries)
 
 
-_USAGES = {"-I": frozenset("IBH"), "-O": frozenset(("", "O", "B", "H", "P"))}
-"""The usages of the fields that a program receives, and of those that it sends."""
+_USAGES = {"-I": frozenset("IBH"), "-O": frozenset(("", "O", "B", "H", "P")), "": frozenset(("", "I", "O", "B", "H"))}
+"""The usages of the fields that a program receives, of those that it sends, and of those that it receives of a subfile."""
 
 
 class _Laid(NamedTuple):
     """A field as COBOL has it."""
 
-    name: str
     line: int
-    clauses: str
+    entry: str
+    """Its name and clauses."""
     size: int
     usage: str
+
+
+class _Shape(NamedTuple):
+    """What a field is, together with what it has from the field that it refers to."""
+
+    type: str = ""
+    digits: int | None = None
+    decimals: int | None = None
+    is_varying: bool = False
 
 
 def _fields(
@@ -177,36 +211,66 @@ def _fields(
 
 def _laid(field: Field, said: Description, find: Callable[[str], Description | None], *, is_alias: bool) -> _Laid:
     """Return a field with its clauses and its bytes, which another field may say."""
-    held, where = field, said
-    for _ in range(_MAX_REFERENCES):
-        if held.digits is not None or held.type in _FIXED:
-            break
-        name, file = held.refers[0] or held.name, held.refers[1] or where.reference
-        there = find(file) if file and file != "*SRC" else where
-        named = there.fields.get(name) if there else None
-        if there is None or named is None or named is held:
-            break
-        held, where = named, there
-    clauses, size = _shape(held._replace(type=field.type or held.type), is_shown=where.is_shown)
-    return _Laid(field.alias if is_alias and field.alias else field.name, field.line, clauses, size, field.usage)
+    name = field.alias if is_alias and field.alias else field.name
+    shape = _shape(field, said, find)
+    clauses, size = _clauses(shape, is_shown=said.is_shown)
+    entry = f"{name} {clauses}"
+    if shape.is_varying:
+        # Without CVTOPT(*VARCHAR), this is a FILLER of the same size, which no program names.
+        entry, size = f"{name}. 49 {name}-LENGTH PIC S9(4) COMP-4. 49 {name}-DATA {clauses}", size + 2
+    return _Laid(field.line, entry, size, field.usage)
 
 
-def _shape(field: Field, *, is_shown: bool) -> tuple[str, int]:
-    """Return the clauses of a field that says its length, and its bytes."""
-    letter, size, decimals = field.type, field.digits or 1, field.decimals
-    if letter in _FIXED:
-        return f"PIC X({_FIXED[letter]})", _FIXED[letter]
-    if letter not in {"P", "S", "B", "F", "Y"} and (decimals is None or letter not in {"", "N", "D", "I"}):
+def _shape(
+    field: Field, said: Description, find: Callable[[str], Description | None], most: int = _MAX_REFERENCES
+) -> _Shape:
+    """Return what a field is; what it does not say itself is that of the field that it refers to, through no more than so many."""
+    found = _referred(field, said, find) if most else None
+    base = _shape(*found, find, most - 1) if found else _Shape()
+    return _Shape(
+        field.type or base.type,
+        _number(field.length, base.digits),
+        _number(field.decimals, base.decimals),
+        field.is_varying or (base.is_varying and not field.length.isdecimal()),
+    )
+
+
+def _referred(
+    field: Field, said: Description, find: Callable[[str], Description | None]
+) -> tuple[Field, Description] | None:
+    """Return the field that another one refers to, and the description that has it; None if there is none."""
+    for file in (field.files or (said.reference,)) if field.is_reference else ():
+        there = find(file) if file and file != "*SRC" else said
+        named = there.fields.get(field.refers_to) if there else None
+        if there is not None and named is not None and named is not field:
+            return named, there
+    return None
+
+
+def _number(said: str, base: int | None) -> int | None:
+    """Return a number as a field says it, or what it adds to that of the field that it refers to, or just that."""
+    if _NUMBER.fullmatch(said) is None:
+        return base
+    return int(said) if said.isdecimal() else None if base is None else max(0, base + int(said))
+
+
+def _clauses(shape: _Shape, *, is_shown: bool) -> tuple[str, int]:
+    """Return the clauses of a field, and its bytes."""
+    letter, size, decimals = shape.type, shape.digits or _FIXED.get(shape.type, 1), shape.decimals
+    is_number = letter in {"P", "S", "B", "F", "Y"} or (decimals is not None and letter in {"", "N", "D", "I"})
+    if not is_number:
         size = 2 * size if letter == "G" else size
         return f"PIC X({size})", size
     if letter == "F":
         return ("COMP-2", 8) if size > _SINGLE_DIGITS else ("COMP-1", 4)
     whole = size - (decimals or 0)
     picture = f"PIC S{f'9({whole})' if whole > 0 else ''}{f'V9({decimals})' if decimals else ''}"
+    if is_shown:
+        return picture, size  # a display or printer file has the digits, whatever the field is that it refers to
     if letter == "B":
         return f"{picture} COMP-4", 2 if size <= 4 else 4 if size <= _SINGLE_DIGITS else 8
     # Numbers of a database file are packed if no type is given.
-    return (f"{picture} COMP-3", size // 2 + 1) if letter == "P" or (letter == "" and not is_shown) else (picture, size)
+    return (f"{picture} COMP-3", size // 2 + 1) if letter in {"", "P"} else (picture, size)
 
 
 _SINGLE_DIGITS = 9
@@ -236,32 +300,41 @@ def _rows(text: str) -> Iterator[_Row]:
             # A selection, a join or a constant; what follows belongs to that.
             yield row
             row = _Row(number, "other", "", line, [])
-        row.keywords.append(line[44:80].rstrip().rstrip("+-"))
+        row.keywords.append(line[44:80])
     yield row
 
 
 def _keywords(row: _Row) -> dict[str, str]:
-    """Return the operands of the keywords that matter here."""
-    return {found[1].upper(): found[2].strip().upper() for found in _KEYWORD.finditer(" ".join(row.keywords))}
+    """Return the keywords of a row that matter here, with their operands."""
+    said = _CONTINUED.sub("", "\n".join(map(str.rstrip, row.keywords)))
+    found = (one for one in _KEYWORD.finditer(said) if one[1] or one[3])
+    return {(one[1] or one[3]).upper(): (one[2] or "").strip().upper() for one in found}
 
 
 def _field(row: _Row, files: tuple[str, ...]) -> Field:
-    """Return the field of a row; one of a logical file without a length is that of the physical file, which RENAME may name."""
+    """Return the field of a row; one of a logical file is that of the physical file, which RENAME may name."""
     said = _keywords(row)
-    size, decimals = row.text[29:34].strip(), row.text[35:37].strip()
+    kind, length = row.text[34:35].strip().upper(), row.text[29:34].strip()
     name, _, file = said.get("REFFLD", "").partition(" ")
+    join = said.get("JREF", "")
+    if file:
+        files = (_bare(file),)
+    elif name:
+        files = ()
+    elif join:
+        files = (files[int(join) - 1 : int(join)] if join.isdecimal() else (_bare(join),)) or files
     return Field(
         name=row.name,
         line=row.line,
-        digits=int(size) if size.isdecimal() and size.isascii() else None,
-        type=row.text[34:35].strip().upper(),
-        decimals=int(decimals) if decimals.isdecimal() and decimals.isascii() else None,
+        length=_DATE_LENGTHS.get(said.get("DATFMT", ""), length) if kind == "L" else length,
+        type=kind,
+        decimals=row.text[35:37].strip(),
+        is_varying="VARLEN" in said,
         usage=row.text[37:38].strip().upper(),
         alias=said.get("ALIAS", "").replace("_", "-"),
-        refers=(
-            name.rpartition("/")[2] or said.get("RENAME", ""),
-            _bare(file) or (files[0] if files and not name else ""),
-        ),
+        is_reference=bool(row.text[28:29].strip() or files or not (length or kind)),
+        refers_to=(name.rpartition("/")[2] or said.get("RENAME", "") or row.name).replace("_", "-"),
+        files=files,
     )
 
 

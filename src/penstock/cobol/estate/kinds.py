@@ -53,7 +53,7 @@ _PATTERNS: dict[Kind, str] = {
     "dclgen": r"EXEC[ ]+SQL[ ]+DECLARE[ ]+\S+[ ]+TABLE",
     "ddl": r"^[ ]*CREATE[ ]+(?:(?:GLOBAL[ ]+TEMPORARY[ ]+)?TABLE|(?:OR[ ]+REPLACE[ ]+)?PROCEDURE)[ ]",
     "copybook": _LEVEL + _CLAUSE,
-    "dds": r"^(?:.{5}A|[ ]{6})[ ].{9}R[ ][A-Z#$@][A-Z0-9#$@_.]*[ ]*(?:$|[A-Z]+(?:\(|[ ]*$))",
+    "dds": r"^(?:.{5}A|[ ]{6})[ ]{10}R[ ][A-Z#$@][A-Z0-9#$@_.]*[ ]*(?:$|[A-Z]+(?:\(|[ ]*$))",
 }
 _SIGNS = {kind: re.compile(pattern, re.IGNORECASE | re.MULTILINE) for kind, pattern in _PATTERNS.items()}
 _WITHIN = {
@@ -67,7 +67,7 @@ _WITHIN = {
     "ddl": "CREATE",
 }
 """A word in each pattern: searching for a word takes a hundredth of the time of a pattern, and most texts have none of these."""
-_PGM = re.compile(r"(?im)^[ ]*(?:\w+:[ ]*)?PGM(?:[ ]+PARM\(|[ ]*(?:/\*.*)?$)")
+_PGM = re.compile(r"(?im)^[ ]*(?:\w+:[ ]*)?PGM(?:[ ]+(?:PARM[ ]*)?[(&]|[ ]*\+?[ ]*(?:/\*.*)?$)")
 """The command that begins a CL program; OpenCL and Lisp use the suffix, too."""
 _CARD = re.compile("^//", re.MULTILINE)
 _MARGIN = re.compile(r"(?:[ ]*\n)*([ ]+)//[\w$#@*]")

@@ -34,6 +34,8 @@ _TABLE = re.compile(rf"\b(?:INTO|FROM|JOIN|TABLE|UPDATE)\s+({_RUN}+)", re.IGNORE
 """Items that are sent in the position of a table name: the name, or its schema and the name."""
 _MOST_PARTS = 400
 """The maximum number of parts of a group that spells a text: an INSERT has two for each column."""
+_MOST_LETTERS = 2_097_152
+"""The length of the longest statement that Db2 takes, in bytes; a longer group spells no text."""
 _NEAR = 500
 """The number of letters before an item that tell whether it is a table: the keyword, and a schema."""
 _VERBS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "WITH"})
@@ -90,7 +92,7 @@ class DynamicSql:
         if held is None:
             return None
         reached = self._reaching.at_block(held, block)
-        strung = [text for place in sorted(reached.strung, key=str) for text in self._composed.get(place, ())]
+        strung = [text for place in sorted(reached.strung, key=_in_order) for text in self._composed.get(place, ())]
         texts = {text.value: text for text in (*reached.values, *strung)}
         return SqlText(tuple(texts.values()), reached.is_sure and not reached.strung, reached.unknown)
 
@@ -132,6 +134,8 @@ class DynamicSql:
             part = self._names.items[at]
             if part.redefines is not None:
                 continue
+            if len(text) + (part.bytes or 1) > _MOST_LETTERS:
+                return ""
             value = None if part.value is None else (literal(part.value) or "").ljust(part.bytes or 1)
             has_value = has_value or bool(value)
             if part.usage == "GROUP":
@@ -197,6 +201,12 @@ class DynamicSql:
         if index is None or self._names.items[index].usage == "GROUP":
             return [_DATA]
         return [value.value for value in self._reaching.at(name, said.site).values] or [_DATA]
+
+
+def _in_order(place: tuple[int, str | None]) -> tuple[str, int]:
+    """Return the key that sorts lines by copybook and number, those of the program first."""
+    line, copybook = place
+    return copybook or "", line
 
 
 def _marked(name: str) -> str:

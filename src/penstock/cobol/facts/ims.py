@@ -28,6 +28,7 @@ _READING = "GU"
 """What is done with a segment that only leads to another: its key is looked at."""
 _MOST_LETTERS = 4  # of a function; a longer text is another parameter
 _NAME = 8  # of a segment, with which a search argument begins
+_MOST_SEGMENTS = 255  # of a database, and so of a PCB
 
 
 class _Step(NamedTuple):
@@ -150,9 +151,11 @@ def _holding(found: Sequence[DliOperation]) -> dict[tuple[str, str | None], dict
     """Return the segments that calls hold, by the PCB, and by the PCB and the area, each once."""
     held: dict[tuple[str, str | None], dict[str, None]] = {}
     for one in found:
-        if one.pcb is not None and one.segments and any(use.function in _HOLDING for use in one.uses):
-            for area in (None, key(one.area or "")):
-                held.setdefault((key(one.pcb), area), {})[one.segments[-1]] = None
+        above = one.segments[:-1]
+        names = [use.segment for use in one.uses if use.function in _HOLDING and use.segment not in above]
+        for area in (None, key(one.area or "")) if one.pcb is not None and names else ():
+            segments = held.setdefault((key(one.pcb or ""), area), {})
+            segments |= dict.fromkeys(names[: _MOST_SEGMENTS - len(segments)])
     return held
 
 
