@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.agent.figures import RefusalRecord, Stats, TokenFlow, TokenSource, stats_of, together
+from penstock.agent.figures import stats_of
 from penstock.agent.journal import new_id
 from penstock.agent.loop import Agent
 from penstock.agent.picture import picture
 from penstock.agent.protocols import Done
+from penstock.agent.stats import RefusalRecord, Stats, TokenFlow, TokenSource, together
 from penstock.agent.toolbox import Toolbox
 from penstock.cli.figures import sections, stats_json
 from penstock.context.bill import bill_of

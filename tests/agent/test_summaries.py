@@ -20,7 +20,7 @@ from tests.agent.test_figures import LONG, Bench, page
 
 from penstock.agent import summaries
 from penstock.agent.child_figures import ChildFigures, child_figures
-from penstock.agent.figures import Stats, stats_of
+from penstock.agent.figures import stats_of
 from penstock.agent.record_types import BEGUN, CHILD, SPENDING
 from penstock.agent.summaries import figures_of
 from penstock.models import call, calls, fail, refuse, say
@@ -31,6 +31,8 @@ from penstock.store.sqlite import DATABASE, SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from penstock.agent.stats import Stats
 
 pytestmark = pytest.mark.proves("B-12")
 

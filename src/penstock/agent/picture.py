@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from penstock.agent.figures import Stats
+    from penstock.agent.stats import Stats
 
 _WIDTH, _HEIGHT = 960, 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 90, 930, 60, 300

@@ -14,9 +14,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from penstock.agent import child_figures as counting_children
-from penstock.agent import figures
+from penstock.agent import figures as reading
+from penstock.agent import stats as deriving
 from penstock.agent.child_figures import ChildFigures, child_figures
-from penstock.agent.figures import Stats, TokenFlow, TokenSource, stats_of
+from penstock.agent.figures import stats_of
+from penstock.agent.stats import Stats, TokenFlow, TokenSource
 from penstock.session.limits import limits_of
 from penstock.store import StoreFault
 from penstock.text.redaction import secrets_in
@@ -29,13 +31,13 @@ if TYPE_CHECKING:
 
 _BATCH = 100  # summaries kept at once: at most so many are recomputed after a kill
 _RECORDS: dict[str, Any] = {
-    "tasks": figures.TaskRecord,
-    "answers": figures.AnswerRecord,
-    "reads": figures.Read,
-    "calls": figures.CallRecord,
-    "cuts": figures.Cut,
-    "handoffs": figures.HandoffRecord,
-    "refusals": figures.RefusalRecord,
+    "tasks": deriving.TaskRecord,
+    "answers": deriving.AnswerRecord,
+    "reads": deriving.Read,
+    "calls": deriving.CallRecord,
+    "cuts": deriving.Cut,
+    "handoffs": deriving.HandoffRecord,
+    "refusals": deriving.RefusalRecord,
 }
 _NAMES = {name: tuple(known.name for known in fields(kind)) for name, kind in _RECORDS.items()}
 _LIMITS = _NAMES["answers"].index("limits")
@@ -48,7 +50,7 @@ def _made_by() -> str:
     Between two versions it is the source text of the modules that count; a change in the modules below them needs a new version.
     """
     try:
-        text = "".join(map(inspect.getsource, (figures, counting_children)))
+        text = "".join(map(inspect.getsource, (reading, deriving, counting_children)))
     except OSError:  # installed without its sources
         text = ""
     return f"{sha256(text.encode()).hexdigest()[:16]} of {__version__}"

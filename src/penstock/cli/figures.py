@@ -23,7 +23,7 @@ from penstock.text.notices import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.agent.figures import AnswerRecord, Stats
+    from penstock.agent.stats import AnswerRecord, Stats
     from penstock.session.degradation import Assessment
     from penstock.store import SessionInfo, Store
 
@@ -59,8 +59,8 @@ def stats_command(
       penstock stats ID --html story.html
         one session, and a page that shows what filled its window
     """
-    from penstock.agent.figures import together
     from penstock.agent.picture import picture
+    from penstock.agent.stats import together
     from penstock.agent.summaries import figures_of
 
     there = options.store_words(store_url)
