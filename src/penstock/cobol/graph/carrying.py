@@ -361,7 +361,7 @@ class Carrying:
         forward: bool,
     ) -> None:
         """Record that a field is carried to another; the most certain of several trails is kept."""
-        other = NodeId("field", self._graph.parts[target.part].fields[target.field].name)
+        other = self._graph.parts[target.part].fields[target.field].node
         if other == node:
             return
         certainty = trail.certainty if is_same else less_sure(trail.certainty, "may")
@@ -456,7 +456,7 @@ class Carrying:
                 continue
             if field.offset < own.offset + own.bytes and own.offset < field.offset + field.bytes:
                 citations = tuple(dict.fromkeys((declared_at(part, own), declared_at(part, field))))
-                yield EstateEdge(node, "overlaps", NodeId("field", field.name), "is", citations, "by a REDEFINES")
+                yield EstateEdge(node, "overlaps", field.node, "is", citations, "by a REDEFINES")
 
 
 def _stretch(way: MoveWay) -> _Stretch | None:

@@ -85,7 +85,7 @@ class Columns:
             sizes: How much it holds today, and after growing.
             wave: How it comes to grow.
         """
-        node = NodeId("field", part.fields[at].name)
+        node = part.fields[at].node
         for use in self._uses.get((id(part), at), ()):
             column = self._column(use)
             short = None if column is None else shortage(sizes, Sizes.of_unchanged(column.size))

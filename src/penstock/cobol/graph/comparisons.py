@@ -52,7 +52,7 @@ class Comparisons:
         is_range = False
         for one in self._of.get((id(part), at), ()):
             if one.other is not None:
-                self._shorter(NodeId("field", part.fields[at].name), one, sizes, wave)
+                self._shorter(part.fields[at].node, one, sizes, wave)
             elif _is_highest(one.literal, sizes):
                 highest.setdefault(one.literal, []).extend(one.citations)
                 is_range = is_range or _RANGE.search(one.literal) is not None
@@ -60,7 +60,7 @@ class Comparisons:
             texts = ", ".join(text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…" for text in highest)
             why = f"{texts}: no value is above it today, but some will be"
             cited = [place for places in highest.values() for place in places]
-            node, length = NodeId("field", part.fields[at].name), part.fields[at].bytes
+            node, length = part.fields[at].node, part.fields[at].bytes
             self._found.add(
                 "value", node, (length, None), wave.steps, why, cited, wave.certainty if is_range else "may"
             )
@@ -74,7 +74,7 @@ class Comparisons:
             sender: The growing item, which is sent there.
             wave: How the sender comes to grow.
         """
-        node = NodeId("field", part.fields[at].name)
+        node = part.fields[at].node
         for one in self._of.get((id(part), at), ()):
             placed = None if one.other is None else self._carrying.place(one.other)
             if placed is not None and one.other is not None and one.other != sender:

@@ -79,7 +79,7 @@ class EstateGraph:
             found[NodeId(part.kind, part.name)] = CitedLine(part.path, part.line)
             for field in part.fields:
                 if field.name:
-                    found[NodeId("field", field.name)] = CitedLine(part.path, field.line, field.copybook)
+                    found[field.node] = CitedLine(part.path, field.line, field.copybook)
             for file in part.files:
                 found[NodeId("file", file.name)] = CitedLine(part.path, file.line)
         for edge in self.drawn:

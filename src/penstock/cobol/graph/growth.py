@@ -111,7 +111,7 @@ class _Growing:
             for field in part.fields:
                 # Two entries on one line of a program are not one item.
                 if field.name and (field.copybook_path or part.kind == "copybook"):
-                    self._alike.setdefault(_declared(part, field), []).append(NodeId("field", field.name))
+                    self._alike.setdefault(_declared(part, field), []).append(field.node)
 
     # ── which fields grow ──
 
@@ -292,7 +292,7 @@ class _Growing:
             causes = frozenset((*wave.causes, *(waves[one].causes[-1] for one in growing)))
             found = Longer(part, index, wave, growing_place((fields[one], waves[one].size) for one in growing), causes)
             if index not in inside and field.name:
-                node = NodeId("field", field.name)
+                node = field.node
                 self._items.laid[node] = Lying(laid[index].offset, then)
                 said = " and ".join(f"{inside[one]}{f', {times} times' if times > 1 else ''}" for one, times in held)
                 why = f"it holds {said}" if said else "SYNCHRONIZED leaves more or fewer slack bytes in it"
@@ -312,7 +312,7 @@ class _Growing:
         """Report what a group is moved to, or shares its bytes with as a parameter, and what does not grow with it."""
         part, index, wave, place, causes = changed
         group = part.fields[index]
-        node, now = NodeId("field", group.name), size_of(group)
+        node, now = group.node, size_of(group)
         then = self._items.then(node, now)
         place = place.within(group)
         if now is not None and then is not None:

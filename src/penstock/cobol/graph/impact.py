@@ -152,7 +152,7 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
         found = [node for node in nodes if node.name.upper() in others]
     if not found:
         found = [
-            NodeId("field", field.name)
+            field.node
             for part in graph.parts
             for field in part.fields
             if kind in {None, "field"} and any(wanted in {one, f"{part.name}.{one}"} for one in field.conditions)
@@ -193,7 +193,7 @@ def _instances(graph: EstateGraph, fields: Sequence[NodeId]) -> Iterator[NodeId]
         for part in graph.parts:
             for field in part.fields:
                 if field.name and (field.copybook_path or "", field.copybook_line or 0) in places:
-                    yield NodeId("field", field.name)
+                    yield field.node
 
 
 class _Tree:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .sizes import size_of
-from .values import NodeId, by_field, less_sure
+from .values import by_field, less_sure
 
 if TYPE_CHECKING:
     from .carrying import Carrying
@@ -42,7 +42,7 @@ class Lengths:
             sizes: How much it holds today, and after growing.
             wave: How it comes to grow.
         """
-        node, (now, then) = NodeId("field", part.fields[at].name), (size.bytes for size in sizes)
+        node, (now, then) = part.fields[at].node, (size.bytes for size in sizes)
         for one in self._of.get((id(part), at), ()):
             said = one.said
             if said.by == "CICS":

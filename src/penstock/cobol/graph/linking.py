@@ -12,6 +12,7 @@ from ..estate.members import stem
 from ..facts.values import WHOLE
 from ..program import key
 from . import copying, jobs
+from .structure import nearest_named
 from .values import RANK, CitedLine, EstateEdge, NodeId
 
 if TYPE_CHECKING:
@@ -391,7 +392,7 @@ class Linking:
             for file in files:
                 said = [one for named in file.own_names for one in keys.get(named.name.upper(), ())]
                 for index, place in ((index, place) for name, place in said for index in fields.get(name, ())):
-                    if _record(part, index) in file.records:
+                    if part.fields[index].record in file.records:
                         cited = (CitedLine(part.path, file.line), place)
                         self._add(EstateEdge(_node(part, index), "is key of", NodeId("file", file.name), "is", cited))
 
@@ -410,19 +411,8 @@ class Linking:
 
 def _node(part: ProgramPart, index: int) -> NodeId:
     """Return the node of a field; for a FILLER, that of its nearest named group, or else one for all FILLERs of the program."""
-    at: int | None = index
-    while at is not None:
-        if part.fields[at].name:
-            return NodeId("field", part.fields[at].name)
-        at = part.fields[at].parent
-    return NodeId("field", f"{part.name}.FILLER")
-
-
-def _record(part: ProgramPart, index: int) -> int:
-    """Return the record that contains a field."""
-    while (above := part.fields[index].parent) is not None:
-        index = above
-    return index
+    named = nearest_named(part, index)
+    return NodeId("field", f"{part.name}.FILLER") if named is None else named.node
 
 
 def _holders(name: str) -> Iterator[str]:

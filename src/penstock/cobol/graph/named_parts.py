@@ -101,7 +101,7 @@ class NamedParts:
         ]
         if cited:
             why = "a part of it is given by position, where there will be other bytes"
-            node = NodeId("field", group.name)
+            node = group.node
             self._found.add("part", node, (group.bytes, None), wave.steps, why, cited, wave.certainty)
 
     def _used(self, node: NodeId, placed: PlacedField) -> Iterator[tuple[ItemPart, tuple[CitedLine, ...]]]:

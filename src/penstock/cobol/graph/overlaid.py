@@ -57,13 +57,13 @@ class Overlaid:
         over = [*self._over.get(subject, ())] if subject else []
         placed = self._carrying.place(NodeId("field", subject)) if subject != field.name else None
         # What has grown for one of several redefinitions need not grow for those of another record type.
-        is_laid_over = ("redefinition", NodeId("field", field.name)) in self._found
+        is_laid_over = ("redefinition", field.node) in self._found
         kinds = [PlacedField(changed.part, changed.at)]
         for one in [*([placed] if placed is not None else []), *over]:
             # A FILLER that redefines it is reported under the first name in it.
             node = NodeId("field", one.field.name or first_name(one.part, one.at))
             if node.name and not (one.part is changed.part and one.at == changed.at):
-                grew = [at for at in over if NodeId("field", at.field.name) in self._items.laid] if is_laid_over else []
+                grew = [at for at in over if at.field.node in self._items.laid] if is_laid_over else []
                 is_other = any(is_other_kind(here, one) for here in (*kinds, *grew))
                 more = self._shared(changed, then, node, one, is_other=is_other)
                 if more is not None:
@@ -83,7 +83,7 @@ class Overlaid:
         """
         wave, field, other = changed.wave, changed.part.fields[changed.at], one.field
         # The length of a FILLER is not that of the node under which it is reported.
-        size, grown = size_of(other), self._items.grown_by(NodeId("field", other.name), one, changed.causes)
+        size, grown = size_of(other), self._items.grown_by(other.node, one, changed.causes)
         shares = f"it shares its bytes with {field.name or 'a FILLER'}"
         if size is None or grown is None or then is None:
             length = None if then is None else then * (field.occurs or 1)

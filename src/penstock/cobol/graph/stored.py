@@ -116,7 +116,7 @@ class Stored:
         part, record, wave, place, causes = changed
         for one in records:
             other = part.fields[one]
-            node = NodeId("field", other.name)
+            node = other.node
             is_same = self._sized(node, PlacedField(part, one), causes) == size_of(other)
             if one != record and other.name and is_same and lies_behind(part, one, place):
                 why = f"it shares its bytes with {part.fields[record].name}, in which what follows the growing field moves"
@@ -157,7 +157,7 @@ class Stored:
             part = self._graph.parts[number]
             for record in file.records if file.name != of.name else ():
                 other = part.fields[record]
-                node, needed = NodeId("field", other.name), None
+                node, needed = other.node, None
                 if other.bytes is not None and more is not None:
                     grown = self._sized(node, PlacedField(part, record), changed.causes)
                     needed = other.bytes + more

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 def structure(part: ProgramPart) -> Iterator[EstateEdge]:
     """Yield the edges of the declarations of a part, in the order of its fields."""
-    for index, field in enumerate(part.fields):
+    for field in part.fields:
         if not field.name:
             continue
-        node = NodeId("field", field.name)
+        node = field.node
         cited = (declared_at(part, field),)
-        holder = _holder(part, index)
-        if holder is not None:
-            yield EstateEdge(node, "part of", NodeId("field", holder), "is", cited)
+        group = nearest_named(part, field.parent)
+        if group is not None:
+            yield EstateEdge(node, "part of", group.node, "is", cited)
         if field.redefines:
             yield EstateEdge(node, "redefines", NodeId("field", field.redefines), "is", cited)
         if field.depending:
@@ -43,9 +43,8 @@ def declared_at(part: ProgramPart, field: LaidField) -> CitedLine:
     return CitedLine(part.path, field.line, field.copybook)
 
 
-def _holder(part: ProgramPart, index: int) -> str | None:
-    """Return the name of the nearest named group that contains a field; None if there is none."""
-    at = part.fields[index].parent
-    while at is not None and not part.fields[at].name:
-        at = part.fields[at].parent
-    return part.fields[at].name if at is not None else None
+def nearest_named(part: ProgramPart, index: int | None) -> LaidField | None:
+    """Return a field if it has a name, else the nearest group around it that has one; None if there is none."""
+    while index is not None and not part.fields[index].name:
+        index = part.fields[index].parent
+    return None if index is None else part.fields[index]

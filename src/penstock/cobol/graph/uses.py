@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .sizes import size_of
-from .values import NodeId
 
 if TYPE_CHECKING:
     from .carrying import Carrying, PlacedField
     from .estates import EstateGraph
-    from .values import CitedLine, EstateEdge
+    from .values import CitedLine, EstateEdge, NodeId
 
 
 class Uses:
@@ -28,9 +27,7 @@ class Uses:
 
     def __init__(self, graph: EstateGraph, carrying: Carrying) -> None:
         self._carrying = carrying
-        self._apart = {
-            NodeId("field", part.fields[index].name): pairs for part in graph.parts for index, pairs in part.apart
-        }
+        self._apart = {part.fields[index].node: pairs for part in graph.parts for index, pairs in part.apart}
         """For each field with several uses, the unrelated pairs: a statement that fills it, and one that passes it on."""
         self._filled_by: dict[NodeId, set[CitedLine] | None] = {}
         """The statements that bring the longer value to the fields that grow; None if any may."""

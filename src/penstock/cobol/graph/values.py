@@ -114,6 +114,11 @@ class LaidField(NamedTuple):
     is_justified: bool
     """Whether a text is JUSTIFIED: what is moved to it is aligned at its end."""
 
+    @property
+    def node(self) -> NodeId:
+        """The node of a field that has a name."""
+        return NodeId("field", self.name)
+
 
 _DD_LENGTH = 8
 """The maximum length of a DD name, which consists of letters, digits and the signs $, # and @."""
