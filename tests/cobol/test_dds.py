@@ -57,7 +57,7 @@ FILES = {
 }  # fmt: skip
 CUSREC = (
     "05 CUSREC. 06 CUSNO PIC S9(6). 06 NAME PIC X(30). 06 BAL PIC S9(9)V9(2) COMP-3. 06 RATE PIC S9(3)V9(4) COMP-3. "
-    "06 COUNT PIC S9(4) COMP-4. 06 SINCE PIC X(10)."
+    "06 COUNT-DDS PIC S9(4) COMP-4. 06 SINCE PIC X(10)."
 )
 RECEIVED = "05 PROMPT-I. 06 CUSNO PIC S9(6). 06 OPTION PIC X(1). 06 RRN PIC S9(5)."
 SENT = "05 PROMPT-O. 06 TITLE PIC X(20). 06 CUSNO PIC S9(6). 06 RRN PIC S9(5)."
@@ -157,6 +157,8 @@ def test_an_edge_of_a_described_field_cites_the_description() -> None:
         [("PAY.cbl", 5), ("CUSTPF.pf", 10)],
     )
     assert edges(graph, "CUSTD", "copybook")["PAY", "copies", "CUSTD"] == "is"
+    other = graph_of({"PAY.cbl": PROGRAM, **FILES, "CUSTPF.pf": PHYSICAL.replace(b"K CUSNO", b"K COUNT")})
+    assert edges(other, "PAY.CUSTOMERS", "file")["PAY.COUNT-DDS", "is key of", "PAY.CUSTOMERS"] == "is"
 
 
 def test_a_database_file_is_the_file_that_assign_names_unless_cl_directs_it() -> None:
@@ -315,11 +317,11 @@ BASE = format_of("B") + field("BAL", "11", "P 2") + field("NAM", "30", "A") + fi
             + format_of("R")
             + field("BAL", "+2", reference="R")
             + field("NAM", "-5", reference="R")
-            + field("LESS", "9", reference="R", keywords="REFFLD(BAL)")
+            + field("FEW", "9", reference="R", keywords="REFFLD(BAL)")
             + field("MORE", "", "  4", reference="R", keywords="REFFLD(BAL)")
-            + field("AGAIN", "", reference="R", keywords="REFFLD(LESS *SRC)"),
+            + field("AGAIN", "", reference="R", keywords="REFFLD(FEW *SRC)"),
             "DDS-R",
-            "05 R. 06 BAL PIC S9(11)V9(2) COMP-3. 06 NAM PIC X(25). 06 LESS PIC S9(7)V9(2) COMP-3. 06 MORE PIC S9(7)V9(4) COMP-3. "
+            "05 R. 06 BAL PIC S9(11)V9(2) COMP-3. 06 NAM PIC X(25). 06 FEW PIC S9(7)V9(2) COMP-3. 06 MORE PIC S9(7)V9(4) COMP-3. "
             "06 AGAIN PIC S9(7)V9(2) COMP-3.",
             id="what a field does not say is that of the field that it refers to",
         ),
@@ -328,10 +330,12 @@ BASE = format_of("B") + field("BAL", "11", "P 2") + field("NAM", "30", "A") + fi
             + format_of("R")
             + field("VAR", reference="R")
             + field("DAY", kind="L", keywords="DATFMT(*MDY)")
+            + field("VALUE", "3")
             + field("ISO", kind="L"),
             "DDS-R",
-            "05 R. 06 VAR. 49 VAR-LENGTH PIC S9(4) COMP-4. 49 VAR-DATA PIC X(30). 06 DAY PIC X(8). 06 ISO PIC X(10).",
-            id="a varying length has two bytes, and a date may have two digits for the year",
+            "05 R. 06 VAR. 49 VAR-LENGTH PIC S9(4) COMP-4. 49 VAR-DATA PIC X(30). 06 DAY-DDS PIC X(8). "
+            "06 VALUE-DDS PIC X(3). 06 ISO PIC X(10).",
+            id="a varying length has two bytes, a short year needs fewer, and reserved words have a suffix",
         ),
         pytest.param(
             format_of("R", "TEXT('not REF(BASE)')")
@@ -351,24 +355,24 @@ BASE = format_of("B") + field("BAL", "11", "P 2") + field("NAM", "30", "A") + fi
             + field("OPT", "1", usage="B")
             + format_of("C", "SFLCTL(S)")
             + field("OUT", "5", usage="O")
-            + field("IN", "5", usage="I"),
+            + field("INP", "5", usage="I"),
             "DDS-ALL-FORMATS-I-O",
             "05 X-RECORD PIC X(12). 05 S-I REDEFINES X-RECORD. 06 BAL PIC S9(9)V9(2). 06 OPT PIC X(1). "
             "05 S-O REDEFINES X-RECORD. 06 BAL PIC S9(9)V9(2). 06 OPT PIC X(1). "
-            "05 C-I REDEFINES X-RECORD. 06 IN PIC X(5). 05 C-O REDEFINES X-RECORD. 06 OUT PIC X(5).",
+            "05 C-I REDEFINES X-RECORD. 06 INP PIC X(5). 05 C-O REDEFINES X-RECORD. 06 OUT PIC X(5).",
             id="a program receives what a subfile shows, and a display has all digits",
         ),
         pytest.param(
-            format_of("R", "JFILE(BASE OTHER)") + field("BAL") + field("KEY") + field("NAM", keywords="JREF(2)"),
+            format_of("R", "JFILE(BASE OTHER)") + field("BAL") + field("CODE") + field("NAM", keywords="JREF(2)"),
             "DDS-R",
-            "05 R. 06 BAL PIC S9(9)V9(2) COMP-3. 06 KEY PIC X(4). 06 NAM PIC X(7).",
+            "05 R. 06 BAL PIC S9(9)V9(2) COMP-3. 06 CODE PIC X(4). 06 NAM PIC X(7).",
             id="a field of a join is that of any of its files, which JREF may name",
         ),
     ],
 )
 def test_a_field_is_what_its_description_and_others_say(source: str, word: str, copied: str) -> None:
     """This holds for whatever DDS can leave to another field, to a keyword or to the use of a format."""
-    other = format_of("O") + field("KEY", "4") + field("NAM", "7")
+    other = format_of("O") + field("CODE", "4") + field("NAM", "7")
     sources = {"X.pf": source, "BASE.pf": BASE, "OTHER.pf": other}
     shelf = Copybooks([], [member(path, "dds", data.encode()) for path, data in sources.items()])
     for file in ("X", "LIB-X"):
@@ -398,6 +402,7 @@ CALL PARM('x') PGM('LIB/P')
         ("a.txt", b"           PERFOR NAME\n", None),
         ("a.clp", b"             PGM        +\n               PARM(&A)\n", "cl"),
         ("a.clp", b" PGM (&A)\n", "cl"),
+        ("a.clle", b"             DCL        &A *CHAR 5\n", "cl"),
     ],
 )
 def test_a_word_in_a_column_describes_no_record(name: str, data: bytes, kind: str | None) -> None:

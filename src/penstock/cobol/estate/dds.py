@@ -3,7 +3,8 @@ the compiler makes of them?
 
 `COPY DDS-ALL-FORMATS OF file` copies what the compiler reads from the file itself, so that an estate holds only the DDS. Leaves to
 others: keys, conditions, and indicators. CONCAT and SST are not read: such a field is one character, as is one whose length is in
-a file that is not here. Law: any text has an answer in linear time; each field is on the line that describes it.
+a file that is not here. Laws: any text has an answer in linear time; each field is on the line that describes it, except that the
+fields which a program sends are on the last line of those that it receives, if both are copied.
 Sources: IBM, ILE COBOL Language Reference, "Format 2 Considerations"; DDS for physical, logical and display files.
 """
 
@@ -13,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import DESCRIBED
+from ..reserved import NUCLEUS
 from .placing import placed
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ class Description(NamedTuple):
     fields: dict[str, Field]
     """The first field of each name."""
     keys: tuple[tuple[str, int], ...]
-    """The names of the key fields, each with its line."""
+    """The names that the key fields have in COBOL, each with its line."""
     is_shown: bool
     """Whether a DDS describes a display or a printer file, whose fields have positions."""
     reference: str
@@ -113,15 +115,14 @@ def description(text: str) -> Description:
         Format(row.name, row.line, tuple(fields), files_of, "SFL" in own) for row, own, files_of, fields in formats
     )
     by_name = {field.name: field for one in reversed(made) for field in reversed(one.fields)}
-    keys = tuple((row.name, row.line) for row in rows if row.kind == "key")
+    keys = tuple((_in_cobol(row.name), row.line) for row in rows if row.kind == "key")
     return Description(made, by_name, keys, is_shown, _bare(head.get("REF", "")))
 
 
 def copybook(name: str, word: str, find: Callable[[str], Description | None]) -> str:
     """Return what a COPY of a file's formats brings in, in free format; "" if the file has no such format.
 
-    Each field is on the line of the DDS that describes it. Of a display or printer file, what a program receives is a record
-    FORMAT-I, and what it sends FORMAT-O.
+    Of a display or printer file, what a program receives is a record FORMAT-I, and what it sends FORMAT-O.
 
     Args:
         name: The file.
@@ -161,7 +162,6 @@ def _written(records: list[tuple[str, int, list[_Laid]]], whole: str) -> str:
             (1, f"05 {whole} PIC X({max(sum(field.size for field in fields) for _, _, fields in records)}).")
         )
     for name, line, fields in records:
-        # What is sent follows what is received: its fields are on the last line of that.
         entries.append((line, f"05 {name}{redefined}."))
         entries += [(field.line, f"06 {field.entry}.") for field in fields]
     if len(records) == 1 and whole:
@@ -211,7 +211,7 @@ def _fields(
 
 def _laid(field: Field, said: Description, find: Callable[[str], Description | None], *, is_alias: bool) -> _Laid:
     """Return a field with its clauses and its bytes, which another field may say."""
-    name = field.alias if is_alias and field.alias else field.name
+    name = _in_cobol(field.alias if is_alias and field.alias else field.name)
     shape = _shape(field, said, find)
     clauses, size = _clauses(shape, is_shown=said.is_shown)
     entry = f"{name} {clauses}"
@@ -336,6 +336,11 @@ def _field(row: _Row, files: tuple[str, ...]) -> Field:
         refers_to=(name.rpartition("/")[2] or said.get("RENAME", "") or row.name).replace("_", "-"),
         files=files,
     )
+
+
+def _in_cobol(name: str) -> str:
+    """Return the name of a field in COBOL: the compiler adds -DDS to a reserved word."""
+    return f"{name}-DDS" if name in NUCLEUS else name
 
 
 def _bare(name: str) -> str:

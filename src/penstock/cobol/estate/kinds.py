@@ -67,8 +67,10 @@ _WITHIN = {
     "ddl": "CREATE",
 }
 """A word in each pattern: searching for a word takes a hundredth of the time of a pattern, and most texts have none of these."""
-_PGM = re.compile(r"(?im)^[ ]*(?:\w+:[ ]*)?PGM(?:[ ]+(?:PARM[ ]*)?[(&]|[ ]*\+?[ ]*(?:/\*.*)?$)")
-"""The command that begins a CL program; OpenCL and Lisp use the suffix, too."""
+_PGM = re.compile(
+    r"(?im)^[ ]*(?:\w+:[ ]*)?PGM(?:[ ]+(?:PARM[ ]*)?[(&]|[ ]*\+?[ ]*(?:/\*.*)?$)|^[ ]*DCL[ ]+(?:VAR\()?&\w"
+)
+"""The command that begins a CL program, or a declaration if it has none; OpenCL and Lisp use the suffix, too."""
 _CARD = re.compile("^//", re.MULTILINE)
 _MARGIN = re.compile(r"(?:[ ]*\n)*([ ]+)//[\w$#@*]")
 """Blanks before the first card: a job pasted from a screen or an editor brings the margin along, before every card."""

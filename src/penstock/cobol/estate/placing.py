@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 def placed(entries: Iterable[tuple[int, str]]) -> str:
-    """Return COBOL in free format with each entry on its line, from 1; an entry that follows one of a later line is on that."""
+    """Return COBOL in free format with each entry on its line, counted from 1.
+
+    An entry whose line is before that of the preceding entry is on the preceding entry's line.
+    """
     lines: list[list[str]] = []
     for line, entry in entries:
         while len(lines) < line:
