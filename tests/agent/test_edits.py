@@ -90,6 +90,13 @@ def test_each_edit_is_undone_to_the_byte_newest_first(
     assert remembered(store, session)[0]
 
 
+def test_a_call_that_cannot_be_read_has_made_nothing(worked: Callable[..., Agent], store: Store) -> None:
+    """The journal gives its effect no digest, rather than that of the edit before it."""
+    agent = worked(call("write_file", path="b.txt", content="b"), call("write_file", INVALID_JSON="{oops"))
+    digests = [one.data["digest"] for one in store.events(agent.session.session_id) if one.type == "Effected"]
+    assert digests == [hashlib.sha256(b"b").hexdigest(), ""]
+
+
 def test_each_further_undo_goes_one_edit_back(
     worked: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:

@@ -142,7 +142,7 @@ class Calling:
             driver.record(CHANGED, {"files": list(done.changed)})
         if intent is not None:
             # Also if an interrupt comes before the results: what was kept of a command belongs to the session.
-            driver.feed(Effected(effect_id=effect_id, digest=tools.digest_after(call)), done.handles)
+            driver.feed(Effected(effect_id=effect_id, digest=done.after), done.handles)
         if done.seen:
             driver.record(SEEN, {"acts": list(done.seen)})
             driver.record(TRACKED, {"files": list(done.tracked)})

@@ -21,6 +21,7 @@ from penstock.agent.journal import Journal, without_secrets
 from penstock.agent.protocols import AgentRun, Silent
 from penstock.agent.record_types import BEGUN
 from penstock.context.compaction import apply
+from penstock.context.endings import CHARS_PER_TOKEN
 from penstock.context.handoff import encode, render
 from penstock.session import (
     Ask,
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
     from penstock.store import Store
     from penstock.text.json_access import Json
 
-_CHARS_PER_TOKEN = 3
 MAX_WAIT_SECONDS = 600.0
 """How long an outage of the provider is waited out."""
 _WAIT_STEP_SECONDS = 0.1
@@ -489,7 +489,7 @@ class Agent:
         )
         handle = put_text(self.store, whole, "conversation")
         passed_on = self.tools.corrected(step.handoff).with_handle(handle)
-        text = render(passed_on, max_chars=step.max_tokens * _CHARS_PER_TOKEN, dialect=self.session.dialect)
+        text = render(passed_on, max_chars=step.max_tokens * CHARS_PER_TOKEN, dialect=self.session.dialect)
         document = json.loads(encode(passed_on))
         self.feed(HandedOff(handoff=document, text=text, reason=step.reason, evidence=step.evidence), (handle,))
         self.listener.step(self.session, f"handed off: {step.reason}, {step.evidence}")

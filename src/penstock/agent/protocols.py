@@ -38,6 +38,8 @@ class Done:
     """Changes of the todo list."""
     change: Change | None = None
     """The change that was made to a file."""
+    after: str = ""
+    """The digest of what the call made; empty if it made nothing."""
     advice: str = ""
     """Advice for the person as well; it is in the result already."""
     handles: tuple[str, ...] = ()
@@ -67,10 +69,6 @@ class ToolRunner(Protocol):
 
     def close(self) -> None:
         """Release what tools hold."""
-        ...
-
-    def digest_after(self, call: ToolCall) -> str:
-        """Return the digest of what the last call changed, as it is now."""
         ...
 
     def change(self, call: ToolCall) -> Change | None:

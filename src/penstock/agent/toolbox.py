@@ -9,27 +9,28 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
+from penstock.agent import todos
 from penstock.agent.disk_changes import ChangedFile, DiskChanges, between, look
 from penstock.agent.file_check import snapshot
 from penstock.agent.protocols import Done
 from penstock.agent.size_advice import size_advice
+from penstock.context.endings import CHARS_PER_TOKEN
 from penstock.errors import REFUSALS, CallerError, PenstockError, ToolError
 from penstock.guard.output import OutputLimits, guard_output
-from penstock.session import Noted
 from penstock.session.ledger import Ledger, shown
 from penstock.session.verdicts import NO_LIMITS, ActVerdict
 from penstock.text import escape, notices
 from penstock.text.allowance import Allowance
 from penstock.text.fitting import Guarded
 from penstock.text.tokens import Tokens
-from penstock.tools import MIN_ALLOWANCE, REQUIRED, TOOLS, Parameter, Tool, Tools
+from penstock.tools import MIN_ALLOWANCE, TOOLS, Parameter, Tool, Tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.agent.disk_changes import TreeSnapshot
     from penstock.context.handoff import Handoff
-    from penstock.session import Session, Todo
+    from penstock.session import Session
     from penstock.session.effects import Acted, Change, Intent, Settled
     from penstock.store import Store
     from penstock.text.json_access import Json
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 RESULT_SHARE = 8
 """The part of the window, an eighth, that one result may take at most."""
-_CHARS_PER_TOKEN = 3
 _ALLOWED_BY = {
     "edit_file": "--allow-edit",
     "write_file": "--allow-edit",
@@ -49,23 +49,6 @@ _ALLOWED_BY = {
 }
 MIN_RESULT_TOKENS, MAX_RESULT_TOKENS = 600, 8_000
 """The bounds of that share: the least that says anything at all, and what is enough in any window."""
-
-MAX_TODO_CHARS, MAX_OPEN_TODOS = 400, 100
-"""How long an item of the todo list may be, and how many may be open: the list is in every request, word for word."""
-
-TODO = Tool(
-    "todo",
-    "Keep a todo list",
-    "Keep the list of what is to be done: add an item before you begin a piece of work, mark it done after it. The list survives "
-    "every compaction word for word and is handed on to the next session. Each call shows the whole list.",
-    (
-        Parameter("action", "string", REQUIRED, "add, done, drop or list"),
-        Parameter("title", "string", "", "the item, in the same words each time"),
-        Parameter("priority", "integer", 2, "1 is the most urgent", minimum=1, maximum=9),
-    ),
-)
-"""The tool of the todo list (S-9)."""
-
 
 INSTRUCTIONS = """\
 You answer questions about the files beneath a root, with the tools that are given. Look before you answer: search for the
@@ -153,7 +136,7 @@ class Toolbox:
         self.workspace = workspace
         self.ledger = ledger or Ledger(limits=NO_LIMITS)
         self._pages: list[Window] = []
-        self.result_chars = room * _CHARS_PER_TOKEN
+        self.result_chars = room * CHARS_PER_TOKEN
         self._max_lines = None if limits is None else limits.lines
         allowance = Allowance.tokens(room, Tokens(model=model))
         if limits is not None and limits.chars is not None:
@@ -162,8 +145,7 @@ class Toolbox:
         self._tools = Tools(workspace, allowance=allowance, store=store, shown=self._pages.append)
         self._acting: dict[str, Acting] = {}
         offered = TOOLS if self.ledger.limits == NO_LIMITS else tuple(map(_overridable, TOOLS))
-        self.tools: tuple[Tool, ...] = (*offered, TODO)
-        self._after = ""
+        self.tools: tuple[Tool, ...] = (*offered, todos.TODO)
         self._written: dict[str, _Mark] = {}
         self._seen: TreeSnapshot | None = None
         """The tree before the newest command."""
@@ -260,45 +242,16 @@ class Toolbox:
             return _Mark(now, digest)
         return _Mark(now, snapshot(self.workspace, [path], self.ledger)[0].sha256)
 
-    def digest_after(self, call: ToolCall) -> str:
-        """Return the digest of what the most recent call has made; empty if it made nothing."""
-        del call
-        return self._after
-
     def run(self, call: ToolCall, session: Session) -> Done:
         """Run a call; never raises for anything that a model can do."""
         if (unread := call.unread) is not None:
             return Done(text=notices.not_an_object(unread), failed=True)
         arguments = call.values
-        if call.name == TODO.name:
-            return _todo(arguments, session.state.todos)
+        if call.name == todos.TODO.name:
+            return todos.answer(arguments, session.state.todos)
         actor = self._acting.get(call.name)
         if actor is not None:
-            # Only the tree shows what a command changed.
-            is_blind = not isinstance(actor, Changing)
-            before = look(self.workspace.root, with_digests=True, known=self._seen) if is_blind else None
-            self._seen = before or self._seen
-            acted = actor.run(call.name, arguments)
-            changed = self._noted(acted, before, session.state.all_turns)
-            self._after = acted.after
-            advice = size_advice(acted.change) if acted.change is not None else acted.advice
-            said = f"{acted.text}\n{advice}" if advice else acted.text
-            guarded = guard_output(said, call.name, store=self._store, limits=self._limits)
-            acts = tuple({**act, "turn": session.state.all_turns} for act in acted.seen)
-            if acted.change is not None:
-                self._written[acted.change.path] = self._mark(acted.change.path, acted.after)
-            tracked = self._tracked(acts)
-            return Done(
-                text=guarded,
-                failed=acted.failed,
-                is_refusal=acted.is_refusal,
-                handles=(*acted.handles, *_handle_of(guarded)),
-                seen=acts,
-                tracked=tracked,
-                change=acted.change,
-                changed=changed,
-                advice=advice,
-            )
+            return self._act(actor, call.name, arguments, session.state.all_turns)
         if all(tool.name != call.name for tool in self.tools):
             return Done(text=self._unknown(call.name), failed=True)
         verdict = self._may_read(arguments)
@@ -319,6 +272,33 @@ class Toolbox:
             seen=acts,
             tracked=self._tracked(acts),
             handles=_handle_of(result.text),
+        )
+
+    def _act(self, actor: Acting, name: str, arguments: dict[str, Json], turn: int) -> Done:
+        """Run a call that may change something, and note what it has changed."""
+        # Only the tree shows what a command changed.
+        is_blind = not isinstance(actor, Changing)
+        before = look(self.workspace.root, with_digests=True, known=self._seen) if is_blind else None
+        self._seen = before or self._seen
+        acted = actor.run(name, arguments)
+        changed = self._noted(acted, before, turn)
+        advice = size_advice(acted.change) if acted.change is not None else acted.advice
+        said = f"{acted.text}\n{advice}" if advice else acted.text
+        guarded = guard_output(said, name, store=self._store, limits=self._limits)
+        acts = tuple({**act, "turn": turn} for act in acted.seen)
+        if acted.change is not None:
+            self._written[acted.change.path] = self._mark(acted.change.path, acted.after)
+        return Done(
+            text=guarded,
+            failed=acted.failed,
+            is_refusal=acted.is_refusal,
+            handles=(*acted.handles, *_handle_of(guarded)),
+            seen=acts,
+            tracked=self._tracked(acts),
+            change=acted.change,
+            after=acted.after,
+            changed=changed,
+            advice=advice,
         )
 
     def _unknown(self, name: str) -> str:
@@ -386,45 +366,3 @@ _OVERRIDE = Parameter("override", "boolean", False, "read all the same, above th
 def _overridable(tool: Tool) -> Tool:
     """Return a reading tool with the parameter by which a model overrides the ledger's limits; others as they are."""
     return tool._replace(parameters=(*tool.parameters, _OVERRIDE)) if tool.name in {"view", "read_file"} else tool
-
-
-def _todos(items: Sequence[Todo]) -> str:
-    """Return the todo list: the open items by priority, then the finished ones."""
-    if not items:
-        return "The todo list is empty."
-    open_items = sorted((item for item in items if not item.is_done), key=lambda item: item.priority)
-    lines = [f"[ ] {item.priority} {escape.show_text(item.title)}" for item in open_items]
-    lines += [f"[x] {item.priority} {escape.show_text(item.title)}" for item in items if item.is_done]
-    return "\n".join([f"Todo: {len(open_items)} open, {len(items) - len(open_items)} done", *lines])
-
-
-def _todo(arguments: dict[str, Json], todos: tuple[Todo, ...]) -> Done:
-    """Return the result of a call of the todo tool, and the note that changes the list."""
-    action, title = arguments.get("action"), arguments.get("title", "")
-    priority = arguments.get("priority", 2)
-    if action not in {"add", "done", "drop", "list"}:
-        return Done(text=notices.argument("action", "takes add, done, drop or list"), failed=True)
-    if not isinstance(title, str) or (action != "list" and not title.strip()):
-        return Done(text=notices.argument("title", "takes the item as a text"), failed=True)
-    if action == "add" and len(title) > MAX_TODO_CHARS:
-        long = f"takes {MAX_TODO_CHARS} characters at most, not {len(title)}: say what is to be done, and not how"
-        return Done(text=notices.argument("title", long), failed=True)
-    others = sum(not todo.is_done and todo.title != title for todo in todos)
-    if action == "add" and others >= MAX_OPEN_TODOS:
-        full = f"{MAX_OPEN_TODOS} items are open, and no more can be. Do one, or drop one.\n{_todos(todos)}"
-        return Done(text=full, failed=True)
-    if type(priority) is not int or not 1 <= priority <= 9:  # a boolean is not a number here
-        return Done(text=notices.argument("priority", "takes a whole number from 1 to 9"), failed=True)
-    if action in {"done", "drop"} and all(todo.title != title for todo in todos):
-        return Done(text=f"There is no item {escape.clip(title)}.\n{_todos(todos)}", failed=True)
-    if action == "list":
-        return Done(text=_todos(todos))
-    note = Noted(action=action, title=title, priority=priority)
-    return Done(text=_todos(_with(todos, note)), notes=(note,))
-
-
-def _with(todos: tuple[Todo, ...], note: Noted) -> tuple[Todo, ...]:
-    """Return the list as it will be."""
-    from penstock.session.state import noted
-
-    return noted(todos, note)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from penstock.context.handoff import Handoff
 
 _MAX_BYTES = 1 << 24
-_CHARS_PER_TOKEN = 3
 _SHARE = 4
 """The part of the window, a quarter, that the words of a handoff may take."""
 
@@ -58,11 +57,12 @@ def take_up(handoff: Handoff, file: str, root: str, agent: Agent) -> str:
     from penstock.agent.file_check import report, verify
     from penstock.agent.record_types import CHANGED
     from penstock.agent.toolbox import Toolbox
+    from penstock.context.endings import CHARS_PER_TOKEN
     from penstock.context.handoff import encode, render
     from penstock.session import HandedOff
     from penstock.workspace.root import Root
 
-    max_chars = agent.session.state.limits.window_tokens // _SHARE * _CHARS_PER_TOKEN
+    max_chars = agent.session.state.limits.window_tokens // _SHARE * CHARS_PER_TOKEN
     words = render(handoff, max_chars=max_chars, dialect=agent.session.dialect)
     evidence = f"of session {escape.clip(handoff.session_id)}, from {escape.clip(file)}"
     agent.feed(HandedOff(handoff=json.loads(encode(handoff)), text=words, reason="manual", evidence=evidence))
