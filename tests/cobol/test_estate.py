@@ -458,6 +458,19 @@ def test_of_several_programs_of_a_name_that_in_the_file_of_its_caller_is_called(
 
 
 @pytest.mark.proves("C-16")
+def test_of_several_programs_of_a_name_those_to_which_as_gives_another_are_not_called() -> None:
+    """If AS gives another name to each of them, all may be called. What has the name of AS, or of an ENTRY, is called as ever."""
+    caller = known(program("    CALL 'ONE'.", "    CALL 'TWO'.", "    CALL 'IN'.", name="A"), "a.cbl")
+    two, one, three = (
+        known(program("    ENTRY 'IN'.", name=name), path)
+        for name, path in (('ONE AS "TWO"', "b.cbl"), ("ONE", "c.cbl"), ('ONE AS "THREE"', "d.cbl"))
+    )
+    for programs, lines in (((two, one, three), [[5, 6], [4, 6], [6]]), ((two, three), [[4, 5, 6], [4, 6]])):
+        estate = Estate([], [caller, *programs])
+        assert [[call.line for call in estate.called_by("ONE", located.path)] for located in programs] == lines
+
+
+@pytest.mark.proves("C-16")
 def test_a_name_that_no_program_has_is_that_of_its_file() -> None:
     """As in the graph, a call, a transaction and a step with its DDs reach the first program of the file; nothing is missing."""
     reading = fixed(

@@ -1335,17 +1335,20 @@ def test_a_program_is_called_by_the_name_that_as_gives_it(identified: str) -> No
 
 
 def test_a_name_that_as_gives_leads_to_its_program_and_away_from_others() -> None:
-    """Two files have one PROGRAM-ID, and AS says how each is called; the name of AS, of an ENTRY or of a file finds its program."""
+    """AS says how two programs of one PROGRAM-ID are called. The name of AS, an ENTRY or a file finds its program, even if a field
+    has it, too, if the kind says so.
+    """
     one, other = (
         sources.program(f"    ENTRY 'IN-{name}'.", "    MOVE X TO Y.", name=f'ONE AS "{name}"', data=("01 X PIC X.", "01 Y PIC X."))
         for name in ("ONE", "TWO")
     )  # fmt: skip
-    caller = sources.program("    CALL 'ONE'.", "    CALL 'TWO'.", name="CALLER")
+    caller = sources.program("    CALL 'ONE'.", "    CALL 'TWO'.", name="CALLER", data=("01 IN-TWO PIC X.",))
     graph = graph_of({"a.cbl": one.encode(), "b.cbl": other.encode(), "c.cbl": caller.encode()})
     calls = {(str(edge.target), edge.certainty) for edge in graph.edges() if edge.verb == "calls"}
     assert calls == {("ONE@a.cbl", "is"), ("ONE@b.cbl", "is")}
     for name, found in {"two": "", "TWO.X": ".X", "in-two.y": ".Y", "B": "", "b.x": ".X"}.items():
         assert [str(node) for node in nodes_named(graph, name)] == [f"ONE@b.cbl{found}"], name
+    assert [str(node) for node in nodes_named(graph, "IN-TWO", "program")] == ["ONE@b.cbl"]
     assert nodes_named(graph, "TWO.Z") == nodes_named(graph, "THREE") == []
 
 

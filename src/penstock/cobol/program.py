@@ -249,6 +249,8 @@ class Program:
     parent: str | None = None
     is_common: bool = False
     """Whether a nested program is COMMON: visible to everything in its parent."""
+    has_external_name: bool = False
+    """Whether AS in its PROGRAM-ID gives it another name, that of its first entry point."""
     using: tuple[str, ...] = ()
     """The parameters of the PROCEDURE DIVISION in order, without BY REFERENCE and the like and without RETURNING."""
     returning: str = ""

@@ -1,8 +1,9 @@
 """Which program does a CALL mean, given the names of programs, their files, and which programs contain the caller and others?
 
 A contained program is visible to the program that directly contains it, a COMMON one to everything in that program; programs that
-nothing contains are visible to all, and so are methods, by their class. Nearer ones hide others. A name that no program has may be
-that of a file, with or without a suffix.
+nothing contains are visible to all, and so are methods, by their class. Nearer ones hide others. Of several programs of one name,
+a CALL means those to which AS gives no other name, if there are any. A name that no program has may be that of a file, with or
+without a suffix.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ class ProgramPlace(NamedTuple):
     around: tuple[str, ...] = ()
     """The programs that contain a program, in capitals, from the inside out."""
     is_common: bool = False
+    has_external_name: bool = False
+    """Whether AS gives the program another name, for calls."""
 
 
 class NamedEntry(NamedTuple):
@@ -70,7 +73,8 @@ class ProgramNames:
         places = [self._entries[at].place for at in found]
         if len(places) == 1 and not places[0].around:
             return found
-        return [found[at] for at in _meant(places, caller)]
+        meant = [found[at] for at in _meant(places, caller)]
+        return [at for at in meant if not self._is_replaced(at)] or meant
 
     def is_file(self, name: str) -> bool:
         """Return whether a called name leads to programs only because their files have it."""
@@ -104,6 +108,11 @@ class ProgramNames:
                 seen.add(one)
                 waiting += self._above.get(one, ())
         return first
+
+    def _is_replaced(self, at: int) -> bool:
+        """Return whether an entry has the name of its program although AS gives the program another one."""
+        name, _, place = self._entries[at]
+        return place.has_external_name and name == place.name
 
     def _is_known(self, name: str) -> bool:
         """Return whether a program or its file has a name."""

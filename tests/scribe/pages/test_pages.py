@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cobol import sources
 from tests.scribe.pages.conftest import HOSTILE, estate_at, hostile
 from tests.scribe.pages.rendered import page_of, rendered, scripted
 
@@ -20,6 +21,7 @@ from penstock.cli import main
 from penstock.scribe import pages
 from penstock.scribe.pages import graphs, html, markdown
 from penstock.scribe.pages.blocks import DocumentLink, Graph, GraphNode, PageSection, TextBlock
+from penstock.scribe.pages.summary import Summaries, summary_of
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -613,3 +615,23 @@ def test_a_call_leads_to_a_contained_program_where_that_is_known(millwater: Made
         "OTHER",
         None,
     ]
+
+
+def test_a_call_leads_away_from_a_program_to_which_as_gives_another_name(tmp_path: Path) -> None:
+    """An ENTRY, even as the first statement, does not rename its program; summaries of documents know as much as these."""
+    documents: dict[str, Any] = {}
+    summaries = Summaries()
+    for page, text in {
+        "CALLER": sources.program("    CALL 'ONE'.", "    CALL 'TWO'.", name="CALLER"),
+        "TWO": sources.program("    GOBACK.", name='ONE\n           AS "TWO"'),
+        "ONE": sources.program("    ENTRY 'IN-ONE'.", "    GOBACK.", name="ONE"),
+    }.items():
+        folder = tmp_path / page
+        folder.mkdir()
+        (folder / f"{page}.cbl").write_text(text)
+        (documents[page],) = estate_at(folder).estate["programs"].values()
+        summaries.put(page, summary_of(documents[page]))
+    for programs in (documents, summaries):
+        names = pages.NameIndex(programs)
+        led = [names.called_page(name, documents["CALLER"]["header"]) for name in ("ONE", "TWO", "IN-ONE")]
+        assert led == ["ONE", "TWO", "ONE"]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.cobol import sources
 from tests.scribe.author import groups_in, worded
 from tests.scribe.programs import program
 from tests.scribe.queue.conftest import QUICK, TOKENS, ended, estate, loopback, started, working
@@ -490,8 +491,16 @@ def _linked_alike(
 
 @pytest.mark.proves("C-16", "C-21")
 def test_methods_and_programs_within_programs_are_linked_as_in_one_process(database: Database) -> None:
-    """Callers of an inherited method, a contained program and a COMMON one are known when they are asked about."""
-    found = Gathered(_objects(), (), ())
+    """Callers of an inherited method, a contained program and a COMMON one are known when they are asked about; so are those of a
+    program that has its PROGRAM-ID in common with one to which AS gives another name.
+    """
+    texts = (
+        sources.program("    GOBACK.", name="ONE AS 'TWO'"),
+        sources.program("    GOBACK.", name="ONE"),
+        sources.program("    CALL 'ONE'.", name="CALLER"),
+    )
+    files = (GatheredFile(f"{number}.cbl", "cobol", text.encode()) for number, text in enumerate(texts))
+    found = Gathered((*_objects(), *files), (), ())
     queued, _, linked = _linked_alike(database, started(database, found), found)
     called = {
         part.facts.program: one.called_by
@@ -500,6 +509,7 @@ def test_methods_and_programs_within_programs_are_linked_as_in_one_process(datab
     }
     assert (called["INNER"], called["SHARED"]) == (("OUTER",), ("OUTER", "INNER"))
     assert called["Base::audit"] == ("MAIN",)
+    assert [[one.called_by for one in linked[number]] for number in (3, 4)] == [[()], [("CALLER",)]]
 
 
 def test_nobody_is_asked_about_a_copybook_with_the_header_of_a_division(database: Database) -> None:

@@ -102,7 +102,8 @@ class Located(NamedTuple):
 def _place(located: Located) -> ProgramPlace:
     """Return the file, name and containing programs of a program."""
     facts = located.facts
-    return ProgramPlace(located.path, key(facts.program), tuple(map(key, facts.around)), facts.is_common)
+    around = tuple(map(key, facts.around))
+    return ProgramPlace(located.path, key(facts.program), around, facts.is_common, facts.has_external_name)
 
 
 class Estate:

@@ -106,6 +106,7 @@ def collected(
         outer_files=files.outer_files(code, data.names, outer, data.outer_records),
         around=tuple(one.name for one in programs_around(source, program)),
         is_common=program.is_common,
+        has_external_name=program.has_external_name,
         constants=wording.constants(data.items, data.constants, data.names, found.files),
         messages=wording.messages(code, data.names),
         transforms=_transforms(code, data.referred),

@@ -756,6 +756,8 @@ class Facts:
     """The programs that contain it, from the inside out."""
     is_common: bool = False
     """Whether a nested program is COMMON: callable by every program in its container."""
+    has_external_name: bool = False
+    """Whether AS in its PROGRAM-ID gives it another name, that of its first entry point."""
     constants: tuple[Constant, ...] = ()
     messages: tuple[Message, ...] = ()
     transforms: tuple[Transform, ...] = ()

@@ -25,7 +25,6 @@ class Callees:
     """
 
     def __init__(self, parts: Sequence[ProgramPart]) -> None:
-        self._parts = parts
         self._entries = [
             (number, entry) for number, part in enumerate(parts) if part.kind == "program" for entry in part.entries
         ]
@@ -41,13 +40,7 @@ class Callees:
             caller: The calling program, which decides between programs of one name; None for a job or a transaction.
         """
         place = None if caller is None else _place(caller)
-        found = [self._entries[at] for at in self._names.called(name, place)]
-        return [one for one in found if not self._has_other_name(*one)] or found
-
-    def _has_other_name(self, number: int, entry: ProgramEntry) -> bool:
-        """Return whether an entry has the name of its program, and AS in the PROGRAM-ID, before the code, says another one."""
-        first, *others = self._parts[number].entries
-        return entry == first and any(other.line < first.line for other in others)
+        return [self._entries[at] for at in self._names.called(name, place)]
 
     def reached(self, name: str) -> str:
         """Return the name that a called name resolves to: for an inherited method, that of the class which has it."""
@@ -65,7 +58,8 @@ class Callees:
 
 def _place(part: ProgramPart) -> ProgramPlace:
     """Return where a program is, under the name by which it is called."""
-    return ProgramPlace(part.path, part.name.partition("@")[0], part.around, part.is_common)
+    name = part.name.partition("@")[0]
+    return ProgramPlace(part.path, name, part.around, part.is_common, part.has_external_name)
 
 
 def _named(part: ProgramPart, entry: ProgramEntry) -> NamedEntry:

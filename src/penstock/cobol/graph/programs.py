@@ -144,6 +144,7 @@ class _Drawing:
             entries=tuple(entries(facts, self._data, self._scanned, self._name)),
             around=tuple(map(program_name, facts.around)),
             is_common=facts.is_common,
+            has_external_name=facts.has_external_name,
             inherits=facts.inherits,
             commands=tuple(
                 (

@@ -270,6 +270,8 @@ class ProgramPart(NamedTuple):
     around: tuple[str, ...] = ()
     """The programs that contain a program, in capitals, from the inside out."""
     is_common: bool = False
+    has_external_name: bool = False
+    """Whether AS gives the program another name, for calls."""
     inherits: tuple[str, ...] = ()
     """The classes that a class inherits from, in capitals."""
     procedures: tuple[str, ...] = ()

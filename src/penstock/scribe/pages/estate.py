@@ -7,6 +7,7 @@ targets cannot differ. Leaves to others: how it was found (`penstock.cobol.estat
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from penstock.cobol.estate.members import stem
@@ -177,7 +178,10 @@ class NameIndex:
             self._pages.setdefault(name, page)
         self._entries = [*own, *entries]
         """What a CALL may name, with the page of its program."""
-        places = {page: _place(document["header"]) for page, document in programs.items()}
+        places = {
+            page: _place(document["header"])._replace(has_external_name=_has_external_name(document))
+            for page, document in programs.items()
+        }
         # Without the classes above others: a method that is not found is inherited, or the language's, and its class has a page.
         self._called = ProgramNames(
             (NamedEntry(name, stem(places[page].path).upper(), places[page]) for name, page in self._entries), {}
@@ -281,6 +285,12 @@ def _place(header: Json) -> ProgramPlace:
     return ProgramPlace(
         header["file_name"], (header["program_id"] or "").upper(), around, bool(header.get("is_common"))
     )
+
+
+def _has_external_name(document: Json) -> bool:
+    """Return whether AS gives a program another name: the line of that entry point is before those of all paragraphs."""
+    code = min((one["start_line"] for one in document["paragraphs"]), default=math.inf)
+    return any(entry["line"] < code for entry in document["calling_context"]["entry_points"])
 
 
 def name_of(document: Json) -> str:

@@ -62,6 +62,7 @@ MOST_OF_ONE = 5
 _WHOLE = ("header", "copybooks_used", "copybooks_not_found", "complexity")
 _OF_CALL = ("program_name", "call_type", "resolved_from")
 _OF_PARAGRAPH = ("paragraph_name", "start_line")
+_OF_ENTRY = ("name", "line")
 
 
 def summary_of(document: Json) -> PackedDocument:
@@ -72,7 +73,9 @@ def summary_of(document: Json) -> PackedDocument:
         **{name: document[name] for name in _WHOLE},
         "purpose": purpose and {"summary": purpose["summary"]},
         "called_programs": [{name: call[name] for name in _OF_CALL} for call in document["called_programs"]],
-        "calling_context": {"entry_points": [{"name": one["name"]} for one in context["entry_points"]]},
+        "calling_context": {
+            "entry_points": [{name: one[name] for name in _OF_ENTRY} for one in context["entry_points"]]
+        },
         "crud": [
             {"resource": one["resource"], "kind": one["kind"], **{deed: one[deed][:1] for deed in DEEDS}}
             for one in document["crud"]

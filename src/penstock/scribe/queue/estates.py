@@ -255,6 +255,7 @@ def _program(facts: Facts) -> Json:
         "inherits": facts.inherits,
         "around": facts.around,
         "is_common": facts.is_common,
+        "has_external_name": facts.has_external_name,
         "entries": [list(entry) for entry in facts.entry_points],
         "calls": [
             [call.target, call.call_type, [found.value for found in call.resolved], call.line] for call in facts.calls
@@ -282,6 +283,7 @@ def _facts(found: Json) -> Facts:
         inherits=tuple(field(found, "inherits") or ()),
         around=tuple(field(found, "around") or ()),
         is_common=bool(field(found, "is_common")),
+        has_external_name=bool(field(found, "has_external_name")),
         calls=calls,
         entry_points=tuple((name, line) for name, line in field(found, "entries")),
     )
