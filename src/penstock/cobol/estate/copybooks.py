@@ -1,7 +1,7 @@
-"""Which file of an estate is the copybook of a given name, including those that CICS would generate from maps, and IBM i from DDS?
+"""Which file of an estate is the copybook of a given name, including what CICS generates from maps and a compiler makes of DDS?
 
 Leaves to others: opening files; their bytes are given. Laws: the same files give the same answer in any order; a copybook
-is preferred to a program of the same name, and a layout to what a map source generates; of several, the one nearest to the
+is preferred to a program of the same name, and a layout to what is generated from a map; of several, the one nearest to the
 file with the COPY is taken; no file is its own copybook.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _ORDER: dict[Kind, int] = {"copybook": 0, "dclgen": 1, "cobol": 3}
 _MADE = 2
-"""The order of what we generate from a map source, between the two."""
+"""The order of what we generate from a map source or a DDS, between the two."""
 
 _MEMBER_LETTERS = 8
 """The maximum length of a member name: a compiler on a host ignores the rest of a longer one."""
@@ -157,7 +157,7 @@ class Copybooks:
 
 
 class _Shelved(NamedTuple):
-    """A file, a map source or a member within a file, as a copybook: a lower order is preferred."""
+    """A file, a map source, a DDS or a member within a file, as a copybook: a lower order is preferred."""
 
     order: int
     path: str
@@ -167,7 +167,7 @@ class _Shelved(NamedTuple):
 
     @property
     def is_made(self) -> bool:
-        """Whether it is not the text of a file, but what CICS would generate from a map source."""
+        """Whether it is not the text of a file, but generated from a map source or a DDS."""
         return self.order == _MADE
 
 

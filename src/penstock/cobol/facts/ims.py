@@ -1,7 +1,7 @@
 """Which operations does a program request from IMS, by EXEC DLI and by calls of the DL/I interface?
 
-A call names segments from the outermost; the upper ones lead to the innermost by their keys, unless their data is asked for, too.
-Leaves to others: where a segment is defined (the estate's PSBs and DBDs).
+A call names segments from the outermost; the upper ones lead to the innermost by their keys, unless the call asks for
+their data, too. Leaves to others: where a segment is defined (the estate's PSBs and DBDs).
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _holding(found: Sequence[DliOperation]) -> dict[tuple[str, str | None], dict
 
 
 def _changed(one: DliOperation, held: dict[tuple[str, str | None], dict[str, None]]) -> Iterator[SegmentUse]:
-    """Yield what a REPL or DLET without segments changes: what a call that holds a segment brought by the same PCB.
+    """Yield the segments that a REPL or DLET without segments changes: those that the calls with the same PCB hold.
 
     If one of these calls has the same area, the others do not count.
     """
