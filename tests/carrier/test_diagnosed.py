@@ -15,6 +15,7 @@ from tests.carrier.test_streams import request_on
 
 from penstock import Carrier, execute
 from penstock.context.answers import fault_of, overflow_in
+from penstock.overflow.silent import BRIM
 from penstock.wires import WIRES, wire_named
 from penstock.wires.wire import AnswerContent
 
@@ -212,7 +213,7 @@ def test_a_provider_that_does_not_count_earlier_thought_cuts_nothing(store: Stor
 
 
 def test_a_carrier_keeps_below_a_silent_cut_from_then_on(store: Store) -> None:
-    """The window that the usage revealed is the window of the next request."""
+    """The window that the usage revealed, or a request that filled it to the brim, is the window of the next request."""
     carrier = Carrier(wire="openai-chat", window_tokens=100_000, store=store)
 
     def server(body: Any) -> Any:
@@ -221,7 +222,8 @@ def test_a_carrier_keeps_below_a_silent_cut_from_then_on(store: Store) -> None:
     first = carrier.execute(server, request_on("openai-chat"))
     again = carrier.execute(server, request_on("openai-chat"))
     assert (first.attempts > 1, again.attempts, again.warnings) == (True, 1, [])
-    assert carrier.window_tokens("m") == 4_096
+    # How large the smaller request is depends on the path of the store, which its notes name.
+    assert 4_096 * BRIM <= carrier.window_tokens("m") <= 4_096
 
 
 def test_a_number_that_stays_while_a_conversation_grows_is_a_window(store: Store) -> None:
