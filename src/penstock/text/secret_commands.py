@@ -93,7 +93,6 @@ _SIGN = "[\"']?[ \\t]{0,4}(?:[:=]|\uff1a)[ \\t]{0,4}[\"']?"
 _ANY_CASE = rf"(?i:{'|'.join((*PASSWORDS_ABROAD, 'Пароль', 'ПАРОЛЬ'))})"  # bytes fold only the letters of ASCII
 _ABROAD = rf"{_ANY_CASE}{_SIGN}([^\s\"'`,;(){{}}\[\]<>$%\\]{{6,64}}+)(?![(\[{{])"
 _ABROAD_HINT = rf"{_ANY_CASE}{_SIGN}"
-_SHORT_BEGINS = rf"(?i:(?:\b|_)(?:pass|pw|psw)|(?:{'|'.join(_OWNERS)})pass)"
 _SETTER_HINT = r"(?i:passw(?:or)?d|passphrase|pwd|secret)\([\"'][^\s\"']{6}"
 _SETS = re.compile(r"(?:[sS]et_?|[wW]ith_?|\.)\Z")
 _BLOCK = (
