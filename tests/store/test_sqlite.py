@@ -752,8 +752,8 @@ def _cut_off(path: Path, session: str) -> None:
     """Remove the last record of a session, as SQLite does with a log that has a damaged page."""
     with closing(sqlite3.connect(path / DATABASE)) as connection, connection:
         connection.execute(
-            "DELETE FROM records WHERE session = ?1 AND seq = (SELECT MAX(seq) FROM records WHERE session = ?1)",
-            (session,),
+            "DELETE FROM records WHERE session = :of AND seq = (SELECT MAX(seq) FROM records WHERE session = :of)",
+            {"of": session},
         )
 
 
