@@ -198,7 +198,7 @@ class Savings(NamedTuple):
 
     @property
     def saved_tokens(self) -> int:
-        """The difference; below 0 if small files were read repeatedly."""
+        """The tokens that were saved by showing parts of files; below 0 if small files were read repeatedly."""
         return self.whole_tokens - self.shown_tokens
 
 

@@ -2,9 +2,10 @@
 the compiler makes of them?
 
 `COPY DDS-ALL-FORMATS OF file` copies what the compiler reads from the file itself, so that an estate holds only the DDS. Leaves to
-others: keys, conditions, and indicators. CONCAT and SST are not read: such a field is one character, as is one whose length is in
-a file that is not here. Laws: any text has an answer in linear time; each field is on the line that describes it, except that the
-fields which a program sends are on the last line of those that it receives, if both are copied.
+others: which file of a program has the keys (`graph.linking`). Conditions, indicators, CONCAT and SST are not read: a field of the
+last two is one character, as is one whose length is in a file that is not here. Laws: any text has an answer in linear time; each
+field is on the line that describes it, except that the fields which a program sends are on the last line of those that it receives,
+if both are copied.
 Sources: IBM, ILE COBOL Language Reference, "Format 2 Considerations"; DDS for physical, logical and display files.
 """
 
@@ -248,7 +249,10 @@ def _referred(
 
 
 def _number(said: str, base: int | None) -> int | None:
-    """Return a number as a field says it, or what it adds to that of the field that it refers to, or just that."""
+    """Return the length or decimals of a field: what it states, or, with a sign, that added to those of the field it refers to.
+
+    If it states nothing, they are those of the field that it refers to.
+    """
     if _NUMBER.fullmatch(said) is None:
         return base
     return int(said) if said.isdecimal() else None if base is None else max(0, base + int(said))
