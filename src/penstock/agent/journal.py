@@ -198,7 +198,7 @@ def resumed(
         dialect: how calls that a notice recommends are written; None is Python's.
 
     Raises:
-        CallerError: if there is not a session of that name; the newest are named.
+        CallerError: if there is no session of that name; the newest are named.
         Damaged: if the journal was changed, with the newest sound record.
     """
     records = store.events(session_id)

@@ -33,7 +33,7 @@ def lines_of(store: Store, session_id: str) -> Iterator[dict[str, Any]]:
         session_id: The session.
 
     Raises:
-        ToolError: There is not a session of that name.
+        ToolError: There is no session of that name.
         Damaged: At the first record that is not sound, after the lines of those before it.
     """
     info = next((one for one in store.sessions() if one.session == session_id), None)

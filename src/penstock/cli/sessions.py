@@ -374,7 +374,7 @@ def replayed(store: Store, session_id: str) -> tuple[Session, dict[str, Any], in
     """Return a session as its journal has it, what it was begun with, and the number of its next record.
 
     Raises:
-        ToolError: There is not a session of that name.
+        ToolError: There is no session of that name.
     """
     from penstock.agent.journal import resumed
 

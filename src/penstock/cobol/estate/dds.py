@@ -284,7 +284,7 @@ _FIXED = {"L": 10, "T": 8, "Z": 26}
 
 
 def _rows(text: str) -> Iterator[_Row]:
-    """Yield what each line begins: the file, a format or a field, with the keywords behind it."""
+    """Yield what each line begins: the file, a format or a field, with the keywords after it."""
     row = _Row(1, "file", "", "", [])
     for number, line in enumerate(text.split("\n"), 1):
         if line[5:6].upper() not in {"A", " ", ""} or line[6:7] == "*":

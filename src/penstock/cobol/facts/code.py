@@ -127,7 +127,7 @@ class ReadStatement(NamedTuple):
 
     @property
     def operand(self) -> str:
-        """Return the first operand in capitals, "" if there is none: of READ and WRITE, the file or record, also behind SUBFILE."""
+        """Return the first operand in capitals, "" if there is none: of READ and WRITE, the file or record, also after SUBFILE."""
         at = 2 if self.keys[1:2] == ("SUBFILE",) and self.keys[2:3] not in _BEHIND_FILES else 1
         return self.keys[at] if len(self.keys) > at else ""
 
