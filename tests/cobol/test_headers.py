@@ -83,6 +83,19 @@ def test_a_header_that_is_performed_or_gone_to_stands_behind_what_may_take_more(
         assert assumed(source) == [(11, "READ-EXIT")]
 
 
+@pytest.mark.parametrize("before", ["DISPLAY 'A' UPON CONSOLE", "MOVE 1 TO TOTAL", "GO TO LOOP"])
+def test_code_may_follow_such_a_header_on_its_line(before: str) -> None:
+    """The code belongs to the paragraph that the header begins."""
+    body = ("MAIN.", "    GO TO LOOP.", "AGAIN.", "    ADD 1 TO TOTAL", f"    {before}")
+    source = scan(program(*body, "LOOP. IF TOTAL > 8 GO TO LAST.", "    GO TO AGAIN.", "LAST. STOP RUN.", data=DATA))
+    assert found(source) == ["MAIN", "AGAIN", "LOOP", "LAST"]
+    assert assumed(source) == [(13, "LOOP")]
+    unit = one(source)
+    loop = unit.paragraphs[2]
+    assert (loop.start_line, loop.end_line) == (13, 14)
+    assert [statement.verb for statement in unit.statements[loop.first : loop.last]] == ["IF", "GO TO", "GO TO"]
+
+
 def test_a_header_in_front_of_exit_alone_needs_no_perform() -> None:
     """EXIT alone with its period is a paragraph, and can be nothing else."""
     for leaving in (
@@ -152,9 +165,10 @@ def test_a_section_may_follow_a_sentence_without_its_period() -> None:
         ("USE FOR DEBUGGING ON MAIN", "READ-EXIT."),
         ("COPY", "READ-EXIT."),
         ("EXEC SQL OPEN", "READ-EXIT.", "END-EXEC."),
-        ("MOVE 1 TO TOTAL", "READ-EXIT. DISPLAY 'B'."),
+        ("MOVE 1 TO TOTAL", "COPIED-ITEM. DISPLAY 'B'."),
         ("MOVE 1 TO TOTAL", "LAST-ONE. EXIT."),
-        ("MOVE 1 TO TOTAL", "READ-EXIT. EXIT PROGRAM."),
+        ("MOVE 1 TO TOTAL", "LAST-ONE. GO TO READ-EXIT."),
+        ("MOVE 1 TO TOTAL", "COPIED-ITEM. EXIT PROGRAM."),
         ("MOVE 1 TO TOTAL", "MOVE."),
     ],
 )

@@ -1,9 +1,9 @@
-"""Is a name alone in area A a header although the preceding sentence lacks its period?
+"""Is a name with a period in area A a header although the preceding sentence lacks its period?
 
 Host compilers assume the period, because no operand belongs in area A. People put operands there anyway, so a name is a
 header only if the sentence can end before it, nothing declares the name, and either no operand can follow any more
 (`END-IF`, `GO TO NEXT-ONE`) or something else shows that it is a paragraph: a PERFORM or GO TO that names it, or an EXIT
-alone after it, which is valid only in a paragraph of its own.
+alone after it, which is valid only in a paragraph of its own. Other code may follow it on its line.
 
 Both readers of a source ask here: the one that has all of it, and the outline of a stream, which knows one block. Leaves to
 others: how each of them gets to the line. Law: an answer costs the line and its surroundings; the names of a source are
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 _NAME = r"[^\W_][\w#@$\uff0d-]*+"
 LONE = re.compile(
     rf" {{0,3}}(?P<head>{_NAME})(?> ++(?P<section>SECTION)(?> ++(?P<segment>\d++)|)|) *+(?P<period>\.)"
-    r"(?> ++EXIT *+\.|) *+(?=\n|\Z)"
+    r"(?= |\n|\Z)"
 )
-"""A line from column 8 on that is a name, perhaps with SECTION, and its period, in area A; EXIT may follow."""
+"""A line from column 8 on that begins with a name, perhaps with SECTION, and its period, in area A."""
 FAR = 1_000
 """How many characters before a name are enough to tell how the sentence there ends."""
 _ENDED = re.compile(
