@@ -69,6 +69,29 @@ def test_row_1_what_column_72_would_cut_is_code(lines: list[str], told: str) -> 
     assert scan(program(*lines)).format == told
 
 
+@pytest.mark.parametrize(("name", "form"), [("\u30b2\u30e0" * 11, "variable"), ("\u30b2\u30e0" * 9, "fixed")])
+@pytest.mark.parametrize("encoding", ["cp932", "euc_jis_2004"])
+def test_row_1_column_72_is_counted_in_bytes(name: str, form: str, encoding: str) -> None:
+    """Row 1: a letter of Japanese takes two columns, so that column 72 would cut a name that has fewer letters."""
+    named = program("A.", f"    IF {name} = 1 GO TO CX00219.", "    STOP RUN.", "CX00219.", "    STOP RUN.")
+    text = "\n".join(line.ljust(80 - len(line.encode(encoding)) + len(line)) for line in named.split("\n"))
+    source = scan(text.encode(encoding))
+    assert source.format == form
+    assert [jump.targets for jump in one(source).gotos] == [("CX00219",)]
+
+
+def test_row_1_a_hyphen_in_column_1_continues_a_literal() -> None:
+    """Row 1: terminal format, which is read as free, has its indicator there; after a whole line it is a minus."""
+    source = scan(
+        "IDENTIFICATION DIVISION.\nPROGRAM-ID. P.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n"
+        "01  A PIC X(9) VALUE '12345\n-    '6789'.\n01  B PIC X(2) VALUE 'AB\n-    ''.\n"
+        "PROCEDURE DIVISION.\nM.\n    COMPUTE A = 1\n- A.\n    STOP RUN.\n"
+    )
+    assert source.format == "free"
+    assert [item.value for item in facts(source, one(source)).items] == ["'123456789'", "'AB'"]
+    assert verbs(one(source)) == ["COMPUTE", "STOP RUN"]
+
+
 @pytest.mark.parametrize("between", ["", "      * A COMMENT\n", "      /\n", "\n", "000400\n", f"{'':40}\n"])
 def test_row_1_a_line_that_is_continued_may_be_cut_in_column_72(between: str) -> None:
     """Row 1: fixed format allows it, even if comments and blank lines come before the continuation."""

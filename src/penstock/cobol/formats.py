@@ -110,7 +110,9 @@ def _detected(lines: list[str]) -> Format:
     # In old estates every line is a wider one, so each is examined only once.
     wider = [at for at, line in enumerate(lines) if len(line) > IDENTIFICATION and _is_wider(line)]
     torn = {at for at in wider if _is_cut(lines[at])}
-    apart = {at for at in wider if at not in torn and "  " in lines[at][IDENTIFICATION - 3 : IDENTIFICATION + 3]}
+    apart = {
+        at for at in wider if at not in torn and "  " in lines[at].rstrip()[IDENTIFICATION - 3 : IDENTIFICATION + 3]
+    }
     # One such line is also enough in an indented program without traces of fixed format: numbers, tags or identifications.
     if runs_on and not apart and not any(map(_TAGGED.match, sample)):
         return "free"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .conditional import conditional
 from .formats import DIRECTIVE, INCLUDED, OPTIONS, QUOTED, format_switches, open_quote
 from .program import Format, LineKind, Warned
-from .records import AREA_A, IDENTIFICATION, TAB, begins, in_columns, records
+from .records import AREA_A, IDENTIFICATION, TAB, begins, doubled, in_columns, records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,8 @@ def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool 
     """
     encoding, lines, offsets, warnings = records(data)
     page = _Page(lines, encoding)
-    switches = format_switches(lines, page.having(">>", lines) + page.having("$", lines), source_format)
+    directed = page.having(">>", lines) + page.having("$", lines)
+    switches = format_switches(doubled(lines, encoding), directed, source_format)
     bounds = [line for line, _ in switches[1:]] + [len(lines) + 1]
     # A file is read in stretches of one format each: a directive in the middle changes what columns mean from the
     # next line on, and a continuation looks back at code that was read before, so the order matters.
@@ -204,6 +205,8 @@ class _Page:
         # Before continuations are joined: a comment at the end of a line is not part of the word that continues.
         for index in self.having("*>", self.code[start:]) + self.having("|", self.code[start:]):
             self.code[start + index] = _uncommented(self.code[start + index])
+        if form == "free":
+            self._terminal(start, lines)
         if self._includes:
             odd = self._included(start, lines, odd)
         odd = self._ruled(start, lines, odd)
@@ -372,6 +375,18 @@ class _Page:
         for number in joined[:-1]:
             code[number - 1] = ""
         self._last_break = index + 1
+
+    def _terminal(self, start: int, lines: list[str]) -> None:
+        """Join the literals that a hyphen in column 1 continues, as in the terminal format of some compilers.
+
+        After a line that ends within a literal, the hyphen is nothing else; after any other line, it is a minus.
+        """
+        for index in [index for index, line in enumerate(lines) if line[:1] == "-"]:
+            text = lines[index][1:]
+            previous = self._coded(start + index - 1)
+            quote = open_quote(self._open.get(previous, "") + self.code[previous]) if previous >= 0 else ""
+            if quote and text.lstrip()[:1] == quote:
+                self._continue(start + index, text, None)
 
     def _coded(self, index: int) -> int:
         """Return the last line up to this one that has code, or -1. Lines found blank are not examined again."""

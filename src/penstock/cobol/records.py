@@ -39,6 +39,7 @@ _UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # by the mark that they begin with
 # Between shift-out and shift-in a byte is half a letter, even if it is the byte of a quote.
 _SHIFTED = re.compile("\x0e([^\x0f\n]*+)\x0f")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _CARDS = frozenset(b" *-/Dd")  # what column 7 of a card holds
 _NOTHING = {0: " ", 0x1A: " "}  # the padding of records, and the old end-of-file mark
 
@@ -68,6 +69,17 @@ def in_columns(lines: list[str], encoding: str) -> list[str]:
     if encoding not in _PAIRS_OF_BYTES:
         return lines
     return [line if line.isascii() else _widened(line, encoding) for line in lines]
+
+
+def doubled(lines: list[str], encoding: str) -> list[str]:
+    """Return lines in which each letter is repeated for each column that it takes, so that it can be seen what column 72 cuts."""
+    if encoding not in _PAIRS_OF_BYTES:
+        return lines
+
+    def wide(letter: re.Match[str]) -> str:
+        return letter[0] * len(letter[0].encode(encoding, "replace"))
+
+    return [line if line.isascii() else _BEYOND_ASCII.sub(wide, line) for line in lines]
 
 
 def begins(lines: list[bytes] | list[str]) -> tuple[int, ...]:
