@@ -143,6 +143,9 @@ def test_a_literal_that_nobody_closes_ends_with_its_line() -> None:
         ("DISK", "VALUE OF TITLE TITLE-WS", "STOCK"),
         ("DISK", "LABEL RECORD STANDARD", None),
         ("STOCKDD", "VALUE OF ID 'OTHER'", "STOCKDD"),
+        ("DSK RECORDING MODE IS ASCII", "VALUE OF IDENTIFICATION IS 'STOCK DAT'", "STOCK DAT"),
+        ("DSK", "", "DSK"),
+        ("VSTOCK-MSD", "VALUE OF IDENTIFICATION IS 'VSTOCK'", "VSTOCK"),
     ],
 )
 def test_a_file_on_a_device_has_the_name_that_its_description_says(assign: str, value: str, dd: str | None) -> None:
@@ -167,6 +170,36 @@ def test_a_file_on_a_device_has_the_name_that_its_description_says(assign: str, 
         )
     ).files
     assert file.dd == dd
+
+
+def test_a_file_of_the_pdp_10_is_read_like_others() -> None:
+    """RECORDING MODE ends the ASSIGN, ACCESS alone may say INDEXED, and a WRITE may name a part of a record."""
+    (file,) = told(
+        fixed(
+            "IDENTIFICATION DIVISION.",
+            "PROGRAM-ID. F.",
+            "ENVIRONMENT DIVISION.",
+            "INPUT-OUTPUT SECTION.",
+            "FILE-CONTROL.",
+            "    SELECT STOCK ASSIGN TO DSK RECORDING MODE IS ASCII",
+            "        ACCESS IS INDEXED SYMBOLIC KEY IS STOCK-NO",
+            "        RECORD KEY IS PART-NO.",
+            "DATA DIVISION.",
+            "FILE SECTION.",
+            "FD  STOCK VALUE OF IDENTIFICATION IS 'STOCK IDX'.",
+            "01  STOCK-REC.",
+            "    02  PART-NO PIC X(9).",
+            "    02  FILLER PIC X(90).",
+            "01  SHORT-REC.",
+            "    02  SHORT-LINE PIC X(20).",
+            "PROCEDURE DIVISION.",
+            "MAIN.",
+            "    WRITE STOCK-REC.",
+            "    WRITE SHORT-LINE.",
+        )
+    ).files
+    assert (file.assign, file.dd, file.organization, file.keys) == (("DSK",), "STOCK IDX", "INDEXED", ("PART-NO",))
+    assert [(use.verb, use.line) for use in file.uses] == [("WRITE", 19), ("WRITE", 20)]
 
 
 def test_a_file_is_created_read_updated_and_deleted_where_its_statements_say() -> None:
@@ -367,6 +400,8 @@ def test_calls_are_of_five_kinds(statement: str, kind: str, names: tuple[str, ..
         ('ENTER TAL "Len^Of" USING A, 36 GIVING L', "Len^Of", ("A", "36"), ("L",)),
         ('ENTER "GETPARAM" USING A', "GETPARAM", ("A",), ()),
         ("ENTER TAL ENDTRANSACTION", "ENDTRANSACTION", (), ()),
+        ("ENTER MACRO GETKAR USING A, 66", "GETKAR", ("A", "66"), ()),
+        ("ENTER MACRO COBAID", "COBAID", (), ()),
         ("ENTER C", None, (), ()),
         ("ENTER LINKAGE", None, (), ()),
     ],
@@ -374,7 +409,7 @@ def test_calls_are_of_five_kinds(statement: str, kind: str, names: tuple[str, ..
 def test_enter_calls_a_routine_of_another_language(
     statement: str, name: str | None, parameters: tuple[str, ...], returned: tuple[str, ...]
 ) -> None:
-    """NonStop COBOL names the language and then the routine, quoted or not; before 1985 it named only the language."""
+    """NonStop and the PDP-10 name the language and then the routine, quoted or not; before 1985 NonStop named only the language."""
     found = ran(statement, data=("01  A PIC X(8) VALUE 'SUB1'.", "01  L PIC 9(4)."))
     assert [(call.call_type, call.names, call.parameters, call.returned) for call in found.calls] == (
         [("static", (name,), parameters, returned)] if name else []

@@ -45,7 +45,7 @@ _OF_SYSTEMS = (*_OF_SYSTEMS_WORDS.split(), _OF_THE_SYSTEM)
 _FUNCTION = re.compile(r"(?<![\w-])FUNCTION(?![\w-])", re.IGNORECASE)
 _OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])", re.IGNORECASE)
 """The words that begin the other entries of a REPOSITORY."""
-_LANGUAGES = frozenset({"C", "COBOL", "COBOL85", "FORTRAN", "LINKAGE", "PASCAL", "PTAL", "TAL"})
+_LANGUAGES = frozenset({"C", "COBOL", "COBOL85", "FORTRAN", "LINKAGE", "MACRO", "PASCAL", "PTAL", "TAL"})
 """The languages that may precede the routine after ENTER; without a routine they name none."""
 _HOW = frozenset({"STATIC", "DYNAMIC", "LINKAGE", "TYPE", "IS", "PROGRAM", "PROCEDURE", "CONTROL", "TO"})
 """The words that may precede the program after CALL and TRANSFER and say how it is called."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NOISE = frozenset({"TO", "IS", "ARE", "MODE", "KEY", "RECORD", "WITH"})
 _CLAUSES_WORDS = """
     ASSIGN ORGANIZATION ACCESS RECORD ALTERNATE RELATIVE FILE STATUS RESERVE PADDING LOCK SHARING COLLATING
-    PASSWORD SEQUENTIAL INDEXED LINE BLOCK SYMBOLIC FORMAT GROUP SELECTED PROCESSING WITH
+    PASSWORD SEQUENTIAL INDEXED LINE BLOCK SYMBOLIC FORMAT GROUP SELECTED PROCESSING RECORDING WITH
 """
 _CLAUSES = frozenset(_CLAUSES_WORDS.split())
 _ORGANIZATIONS = frozenset({"SEQUENTIAL", "INDEXED", "RELATIVE", "TRANSACTION"})
@@ -44,6 +44,10 @@ _UNIT = re.compile(r"(?P<unit>SYS\d{3})-(?:UT|UR|DA)-\d++[A-Z]?(?:-[A-Z])?(?:-(?
 _DEVICE = re.compile(
     r"(?:DATABASE|WORKSTATION|FORMATFILE|TAPEFILE|DISKETTE)-(?P<name>[A-Z][A-Z0-9$#@_.]*+)(?:-SI|-ALWNULL)*"
 )
+_UNITS = frozenset({"CDP", "CDR", "DSK", "DTA", "LPT", "MTA", "PTP", "PTR", "TTY"})
+"""The devices of the PDP-10: names like others unless the description of the file names it."""
+_MASS_STORAGE = "-MSD"
+"""What follows the name of a file on NEC's ACOS: its device."""
 _TITLES = frozenset({"FILE-ID", "ID", "IDENTIFICATION", "FILE-TITLE", "TITLE", "FILENAME"})
 """The words of VALUE OF that name a file whose ASSIGN names only a device."""
 _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
@@ -142,7 +146,9 @@ def files(
         )
     return tuple(
         _described(
-            file if file.dd or name not in described else _titled(file, described[name], resolve),
+            _titled(file, described[name], resolve)
+            if name in described and (not file.dd or file.dd in _UNITS)
+            else file,
             described.get(name),
             items,
             records.get(name, ()),
@@ -224,6 +230,8 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
             status = tuple(piece for piece in words[at:end] if piece.upper() not in {"OF", "IN"})[:2]
         elif word == "ACCESS":
             access = following
+            # The PDP-10 has no ORGANIZATION.
+            organization = access if access == "INDEXED" else organization
             at += 1
         elif word == "LINE" and following == "SEQUENTIAL":
             organization = "LINE SEQUENTIAL"
@@ -288,13 +296,14 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Res
         return unit["name"] or unit["unit"], ()
     if device := _DEVICE.fullmatch(name.upper()):
         return device["name"], ()
-    return last if label.rpartition("-")[2] in _LABELS else name.upper(), ()
+    return last if label.rpartition("-")[2] in _LABELS else name.upper().removesuffix(_MASS_STORAGE), ()
 
 
 def _uses(code: Code, items: Sequence[DataItem], records: dict[str, list[int]]) -> dict[str, list[FileUse]]:
     """Return the uses of each file by statements, by the file's name in capitals."""
-    # WRITE and REWRITE name a record; the file is the one whose description contains the record.
-    by_record = {key(items[index].name): file for file, indexes in records.items() for index in indexes}
+    # WRITE and REWRITE name a record, on the PDP-10 also a part of one; the file is the one whose description contains it.
+    by_record = {key(item.name): key(item.file) for item in items if item.file is not None and item.name != "FILLER"}
+    by_record |= {key(items[index].name): file for file, indexes in records.items() for index in indexes}
     uses: dict[str, list[FileUse]] = {}
     for said in code.of(*_VERBS) if records else ():
         for name, mode in _named(said, by_record):
