@@ -217,6 +217,16 @@ def test_a_reply_that_was_withheld_is_told(begun: Callable[..., Agent], wire: st
 
 
 @pytest.mark.parametrize("wire", WIRES)
+def test_a_reply_that_ended_for_an_unknown_reason_is_told(begun: Callable[..., Agent], wire: str) -> None:
+    """It is taken, because it says something, and nobody has to take it for whole."""
+    run = begun(Served(wire, always(stopped(wire, answer(wire, "Fo", 4_000), "zorp\x1b")))).run("How many?")
+    assert (run.answer, run.warnings) == (
+        "Fo",
+        ("The reply may not be whole: it ended for a reason that is not known here (zorp\\x1b).",),
+    )
+
+
+@pytest.mark.parametrize("wire", WIRES)
 def test_an_answer_speaks_for_nobody_else(begun: Callable[..., Agent], wire: str) -> None:
     """A server that gives it another role does not put words into the mouth of the person, or of the system."""
     role = '"model"' if wire == "gemini" else '"assistant"'

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.models import Cancelled, Disconnected, Refused, RemoteModel, Unreadable, exchange, load_model
+from penstock.errors import CallerError
+from penstock.models import Cancelled, Disconnected, Refused, RemoteModel, Unreadable, connecting, exchange, load_model
 from penstock.overflow import diagnose
+from penstock.wires import answer_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 ASKED = {"messages": [{"role": "user", "content": "hi"}]}
 KEY = "sk-live-0123456789abcdef"
@@ -226,9 +229,36 @@ def test_a_port_where_nobody_listens() -> None:
     """The error names the address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    with pytest.raises(Disconnected, match=f"127.0.0.1:{port}") as caught:
+    with pytest.raises(Disconnected, match=f"127.0.0.1:{port}.*Connect call failed") as caught:
         remote(f"http://127.0.0.1:{port}/v1").send(ASKED)
     assert (caught.value.kind, diagnose(caught.value).kind) == ("connect", "connection")
+
+
+def test_a_proxy_that_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else its 407 would look like the provider's."""
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{proxy.getsockname()[1]}")
+        monkeypatch.setenv("no_proxy", "")
+
+        def refuse() -> None:
+            connection, _ = proxy.accept()
+            with connection:
+                connection.recv(65_536)
+                connection.sendall(b"HTTP/1.1 407 Who are you\r\ncontent-length: 0\r\n\r\n")
+
+        thread = threading.Thread(target=refuse)
+        thread.start()
+        with pytest.raises(Disconnected, match=r"The proxy makes no connection to https://provider\.test.*407 Who"):
+            remote("https://provider.test/v1").send(ASKED)
+        thread.join()
+
+
+def test_certificates_that_are_not_there_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A missing file is a mistake of the settings, not the provider's rejection of the request."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+    connecting._certificates.cache_clear()
+    with pytest.raises(CallerError, match="SSL_CERT_FILE or SSL_CERT_DIR"):
+        remote("https://provider.test/v1").send(ASKED)
 
 
 def test_a_stream_ends_with_its_last_event() -> None:
@@ -322,6 +352,38 @@ def test_an_answer_without_end_is_held_to_a_bound(
 
 
 # ── refusals ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("part", "status", "words"),
+    [
+        (reply("zorp", "400 Bad", "content-encoding: gzip"), 400, "(it said nothing else)"),
+        (reply("zorp", "400 Bad")[:-2], 400, "(it said nothing else)"),
+        (reply("", "422 Bad"), 422, "(it said nothing else)"),
+        (reply('\ufeff{"error": "zorp"}', "400 Bad"), 400, '{"error": "zorp"}'),
+        (EVENTS + chunk("a") + 'event: error\ndata: {"message": "zorp"}\n\n', 200, '{"message": "zorp"}'),
+        (EVENTS + chunk("a") + "event: error\ndata: zorp zorp\n\n", 200, "zorp zorp"),
+    ],
+)
+def test_the_words_of_an_error_are_found_wherever_they_are(part: str, status: int, words: str) -> None:
+    """An error that breaks off or cannot be decompressed still has its status, and an event may be called an error."""
+    with peer(part) as serving, pytest.raises(Refused) as caught:
+        remote(serving.url).send(ASKED, on_text=nothing)
+    assert str(caught.value) == f"HTTP {status}: {words}"
+
+
+def test_a_byte_order_mark_is_not_part_of_an_answer() -> None:
+    """Some servers write one before their JSON."""
+    with peer(reply("\ufeff" + json.dumps(ANSWER))) as serving:
+        assert remote(serving.url).send(ASKED) == ANSWER
+
+
+@pytest.mark.parametrize("late", ['{"error": {"message": "zorp"}}', "zorp"])
+def test_an_error_after_a_whole_answer_takes_nothing_from_it(late: str) -> None:
+    """The answer has said why it stops: asking again would cost its price twice."""
+    with peer(EVENTS + chunk("hi", "stop") + f"event: error\ndata: {late}\n\n") as serving:
+        body = remote(serving.url).send(ASKED, on_text=nothing)
+    assert answer_words(body, "openai-chat") == "hi"
 
 
 @pytest.mark.parametrize("on_text", [None, nothing])

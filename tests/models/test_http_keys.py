@@ -48,6 +48,8 @@ def address(model: RemoteModel) -> str:
         ),
         ("anthropic:m", None, ANTHROPIC | {"ANTHROPIC_BASE_URL": "https://a.test"}, "https://a.test/v1/messages"),
         ("anthropic:m", "https://a.test/v1/", ANTHROPIC, "https://a.test/v1/messages"),
+        ("anthropic:m", "https://a.test/v1/messages", ANTHROPIC, "https://a.test/v1/messages"),
+        ("openai-chat:m", "https://a.test/v1/chat/completions", OPENAI, "https://a.test/v1/chat/completions"),
         ("anthropic:m", None, ANTHROPIC | {"ANTHROPIC_BASE_URL": " "}, "https://api.anthropic.com/v1/messages"),
         ("openai-chat:org/model:free", "http://localhost:8000/v1", {}, "http://localhost:8000/v1/chat/completions"),
         ("openai-chat:m", "http://[::1]:8000/v1", {}, "http://[::1]:8000/v1/chat/completions"),

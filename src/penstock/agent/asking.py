@@ -22,6 +22,7 @@ from penstock.models import Cancelled
 from penstock.overflow import diagnose
 from penstock.overflow.silent import reported_input
 from penstock.session import Compact, Failed, Prompted, Refused, Replied, Summarise, Ticked
+from penstock.text import escape
 from penstock.text.redaction import redacted
 from penstock.wires import (
     answer_messages,
@@ -90,7 +91,9 @@ class Asking:
         self.recoveries = 0
         """Requests that were refused as too large."""
         self.outage: tuple[float, str] | None = None
-        """Since when the provider fails, and its last message; None while it answers."""
+        """Since when the provider fails, and its last message, inert; None while it answers."""
+        self.refusal = ""
+        """What the provider said when it last refused a request as too large, inert; empty if it did not."""
         self.said: list[str] = []
         """The parts of a reply that was cut, except for the last."""
         self._is_cut = self._was_empty = self._is_mended_told = False
@@ -243,9 +246,13 @@ class Asking:
         """Feed an error of the model as a refusal if it is about size, else as a failure."""
         told, overflow = diagnose(error), overflow_in(error)
         if overflow is not None:
-            self._too_large(overflow, told.kind)
+            self.refusal = escape.show_argument(_shortened(self._words_of(error)))
+            self._too_large(overflow, f"{told.kind}. It said: {self.refusal}")
             return
-        self._failed(told.kind, self._words_of(error), told.retry_after_seconds)
+        # With HTTP 200 the request was accepted: whatever failed after that may pass.
+        is_accepted = isinstance(error, RefusedByProvider) and error.status_code == 200
+        kind = "server_error" if told.kind == "unknown" and is_accepted else told.kind
+        self._failed(kind, self._words_of(error), told.retry_after_seconds)
 
     def _words_of(self, error: Exception) -> str:
         """Return an error's message; for an answer over HTTP with the address, which may not be the one that the person expects."""
@@ -255,21 +262,21 @@ class Asking:
         said = f"HTTP {error.status_code}"
         return f"{said} from {address}{str(error).removeprefix(said)}"
 
-    def _too_large(self, overflow: Overflow, kind: str) -> None:
-        """Feed the evidence that a request was too large."""
+    def _too_large(self, overflow: Overflow, why: str) -> None:
+        """Feed the evidence that a request was too large, and tell the listener why."""
         self.recoveries += 1
         self._driver.feed(Ticked(now_seconds=self._driver.now()))
         self._driver.feed(Refused(overflow=asdict(overflow)))
-        self._driver.listener.step(self._driver.session, f"refused: {kind}")
+        self._driver.listener.step(self._driver.session, f"refused: {why}")
 
     def _failed(self, kind: str, message: str, retry_after_seconds: float | None = None) -> None:
         """Feed a failure, with the time, which decides about waiting."""
         driver = self._driver
         driver.feed(Ticked(now_seconds=driver.now()))
-        short = redacted(message)[:_MESSAGE_CHARS]
+        short = _shortened(message)
         driver.feed(Failed(kind=kind, message=short, retry_after_seconds=retry_after_seconds))
         since = driver.now() if self.outage is None else self.outage[0]
-        self.outage = (since, short)
+        self.outage = (since, escape.show_argument(short))
         driver.listener.step(driver.session, f"failed ({kind}): {short}")
         driver.escalate()
 
@@ -330,6 +337,11 @@ class Asking:
             return isinstance(step, Summarise)
         # If instructions and tools alone are far more than the server keeps, no request of this session fits there.
         return overflow.limit is None or step.plan.after_tokens <= overflow.limit * CUT_FACTOR
+
+
+def _shortened(message: str) -> str:
+    """Return an error's message as it is kept and shown: without secrets, and not longer than people read."""
+    return redacted(message)[:_MESSAGE_CHARS]
 
 
 def last_words(transcript: Any) -> str:

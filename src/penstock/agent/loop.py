@@ -339,6 +339,8 @@ class Agent:
         """Return the evidence for why a session ends: the provider's own words, or what the tools answered last."""
         if self._asking.outage is not None:
             return f" It said: {self._asking.outage[1]}"
+        if reason == "irreducible" and self._asking.refusal:
+            return f"\nThe provider said: {self._asking.refusal}"
         newest = self._calling.newest
         return f" The last call: {newest}" if newest and reason in {"errors", "loop"} else ""
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Literal
 
 from penstock.context.standstill import stands_still
 from penstock.overflow import Overflow, diagnose, silent_overflow
-from penstock.overflow.kinds import STOPS
+from penstock.overflow.kinds import ENDS, STOPS
 from penstock.overflow.learned import SMALLEST_TOKENS
 from penstock.overflow.silent import BRIM, reported_input
 from penstock.overflow.walk import layers
+from penstock.text.escape import clip
 from penstock.wires import Media, Opaque, Text, ToolCall, answer_messages, load, output_tokens, wire_named
 from penstock.wires.placeholders import NO_ANSWER
 
@@ -86,10 +87,10 @@ def _above_the_minute(error: object) -> Overflow | None:
 class AnswerFault:
     """The fault of an answer that came as a success."""
 
-    kind: Literal["accepted", "dropped", "empty", "window", "length", "withheld"]
+    kind: Literal["accepted", "dropped", "empty", "window", "length", "withheld", "stopped"]
     """`accepted`: more than the window was taken; `dropped`: the beginning of the request was cut silently; `empty`: the answer
     says nothing; `window`: the reply ended because the window was full; `length`: it ended at the length asked for; `withheld`:
-    the provider's rules ended it."""
+    the provider's rules ended it; `stopped`: it ended for a reason that is not known here."""
     message: str
     """What happened, for the caller or the user."""
     overflow: Overflow | None = None
@@ -195,13 +196,16 @@ def _unfinished(
         is_large = estimated_tokens * EMPTY_SHARE >= window_tokens and not written and stop is None
         return AnswerFault(
             kind="empty",
-            message=f"The model answered nothing (stop reason {reason!r}, {written} tokens of output).",
+            message=f"The model answered nothing (stop reason {clip(reason, 80)!r}, {written} tokens of output).",
             overflow=Overflow(kind="context_input") if is_large else None,
         )
     if stop == "output_stopped":
         return AnswerFault(
             kind="length", message=f"The reply is cut: it ended at its length limit (stop reason {reason!r})."
         )
+    if stop is None and reason.lower() not in ENDS:
+        message = f"The reply may not be whole: it ended for a reason that is not known here ({clip(reason, 80)})."
+        return AnswerFault(kind="stopped", message=message)
     return None
 
 

@@ -87,7 +87,7 @@ class KeptConnections:
         """Run some work in this thread's loop, with the client that this thread kept, and return its result.
 
         Raises:
-            CallerError: A proxy cannot be used.
+            CallerError: A proxy, or the certificates that the environment names, cannot be used.
             Exception: Whatever the work raises, once nothing of it is running any more.
         """
         own: _ThreadLoop | None = getattr(self._own, "loop", None)
@@ -153,7 +153,7 @@ def new_client(endpoint: Endpoint) -> httpx2.AsyncClient:
     """Return a client for an endpoint that keeps one connection briefly, and no cookies.
 
     Raises:
-        CallerError: The proxy that the environment names cannot be used.
+        CallerError: The proxy or the certificates that the environment names cannot be used.
     """
     try:
         return httpx2.AsyncClient(
@@ -162,6 +162,9 @@ def new_client(endpoint: Endpoint) -> httpx2.AsyncClient:
             limits=httpx2.Limits(max_keepalive_connections=1, keepalive_expiry=KEPT_SECONDS),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         )
+    except OSError as error:  # whatever is wrong with them, an error of `ssl` is one
+        said = f"The certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be used: {error}"
+        raise CallerError(said) from None
     except (ImportError, ValueError, httpx2.InvalidURL) as error:
         raise CallerError(f"The proxy that the environment names cannot be used: {error}") from None
 

@@ -31,7 +31,7 @@ import httpx2
 
 from penstock.errors import Refusal
 from penstock.models.connecting import new_client, run_once
-from penstock.models.reading import AnswerStream, read_answer
+from penstock.models.reading import AnswerStream, as_text, read_answer
 from penstock.text.json_access import parsed_finite
 from penstock.wires.failures import Cancelled, Disconnected, Refused, Unreadable
 from penstock.wires.table import wire_named
@@ -89,7 +89,7 @@ def exchange(
         Disconnected: if no answer came, or only part of one.
         Unreadable: for an answer that is not the wire's, or is larger than any.
         Cancelled: if `cancelled` returned True.
-        CallerError: for a proxy that cannot be used.
+        CallerError: for a proxy, or certificates that the environment names, that cannot be used.
         Exception: whatever `on_text` or `cancelled` raises, after the socket is closed.
     """
     left = threading.Event()  # set once the thread that waits has left, after an interrupt for instance
@@ -200,7 +200,9 @@ async def _timed(
         if not clock.expired():
             raise
         raise Disconnected("whole", f"There was no whole answer from {endpoint.url} in {whole:g} s.") from None
-    except (httpx2.ConnectTimeout, httpx2.ConnectError, httpx2.ProxyError) as error:
+    except httpx2.ProxyError as error:
+        raise Disconnected("connect", f"The proxy makes no connection to {endpoint.url}: {_reason(error)}") from None
+    except (httpx2.ConnectTimeout, httpx2.ConnectError) as error:
         raise Disconnected("connect", f"There is no connection to {endpoint.url}: {_reason(error)}") from None
     except httpx2.TimeoutException:
         raise Disconnected("idle", f"Nothing came from {endpoint.url} for {whole * IDLE_SHARE:g} s.") from None
@@ -223,7 +225,7 @@ async def _posted(
     headers = {**endpoint.headers, **(endpoint.sign(url, content) if endpoint.sign else {})}
     async with client.stream("POST", url, content=content, headers=headers, timeout=timeout) as response:
         if not response.is_success:
-            text = (await _content(response, MAX_REFUSAL_BYTES)).decode("utf-8", "replace")
+            text = await _refusal_text(response)
             ok, body = parsed_finite(text)
             if response.has_redirect_location:  # not followed; the redirect itself says only that something moved
                 ok, body = True, f"it redirects to {response.headers['location']}, which may be the base URL to name"
@@ -246,27 +248,35 @@ async def _posted(
 async def _streamed(response: httpx2.Response, wire: str, on_text: Callable[[str], object]) -> dict[str, Json]:
     """Return the body that a stream adds up to; reading stops at its last event, since some servers keep the connection open."""
     stream = AnswerStream(wire)
-    async for data in _events(response, wire):
+    async for name, data in _events(response, wire):
         if response.num_bytes_downloaded > MAX_STREAM_BYTES:
             raise Unreadable(f"The answer's stream is above {MAX_STREAM_BYTES:,} bytes.")
-        if data and (text := stream.feed(data)):
+        if data and (text := stream.feed(data, is_error=name == "error")):
             on_text(text)
         if stream.is_ended:
             break
     return stream.body()
 
 
-async def _events(response: httpx2.Response, wire: str) -> AsyncIterator[str]:
-    """Yield the data of each event of a stream: server-sent events, or the frames of a wire that defines its own."""
+async def _events(response: httpx2.Response, wire: str) -> AsyncIterator[tuple[str, str]]:
+    """Yield the name and the data of each event of a stream: server-sent events, or the nameless frames of a wire with its own."""
     frames = wire_named(wire).answers.frames
     if frames is None:
         async for event in httpx2.EventSource(response, MAX_ANSWER_BYTES):
-            yield event.data
+            yield event.event, event.data
         return
     reader = frames()
     async for block in response.aiter_bytes():
         for data in reader.feed(block):
-            yield data
+            yield "", data
+
+
+async def _refusal_text(response: httpx2.Response) -> str:
+    """Return the words of an error; empty if they broke off or cannot be decompressed, since the status has come all the same."""
+    try:
+        return as_text(await _content(response, MAX_REFUSAL_BYTES))
+    except (httpx2.DecodingError, httpx2.RemoteProtocolError, httpx2.ReadError):
+        return ""
 
 
 async def _content(response: httpx2.Response, max_bytes: int) -> bytes:
@@ -304,5 +314,8 @@ def _hide(error: Refusal, secret: str) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Return an error's message, or the name of its class if it has none."""
-    return str(error) or type(error).__name__
+    """Return an error's message and that of its first cause, which alone may say why; the name of its class if there is none."""
+    first: BaseException = error
+    while (cause := first.__cause__ or first.__context__) is not None:
+        first = cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else cause
+    return ": ".join(dict.fromkeys(filter(None, (str(error), str(first))))) or type(error).__name__

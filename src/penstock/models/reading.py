@@ -7,7 +7,7 @@ Leaves to others: sockets, and where an event ends (`exchange`), and what an eve
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from penstock.text.json_access import as_json, parsed_finite, type_of
 from penstock.wires.failures import Disconnected, Refused, Unreadable
@@ -25,7 +25,12 @@ def read_answer(content: bytes, wire: str) -> dict[str, Json]:
         Unreadable: for anything that is not an answer of the wire.
         Refused: for an error in place of an answer.
     """
-    return _checked(_read_object(content.decode("utf-8", "replace")), wire)
+    return _checked(_read_object(as_text(content)), wire)
+
+
+def as_text(content: bytes) -> str:
+    """Return what a server sent as text: a byte order mark, which some write before JSON, is no part of it (RFC 8259, 8.1)."""
+    return content.decode("utf-8-sig", "replace")
 
 
 class AnswerStream:
@@ -45,8 +50,12 @@ class AnswerStream:
         """Whether the answer is complete, even if the connection stays open."""
         return self._is_done or self._events.is_ended
 
-    def feed(self, data: str) -> str:
+    def feed(self, data: str, *, is_error: bool = False) -> str:
         """Take the data of the next event; return the words that it adds.
+
+        Args:
+            data: the event's data.
+            is_error: whether the event itself is called an error, whatever its data looks like.
 
         Raises:
             Unreadable: for an event that is not the wire's.
@@ -56,7 +65,15 @@ class AnswerStream:
         if data == "[DONE]":
             self._is_done = True
             return ""
-        return self._events.feed(_read_object(data))
+        try:
+            value = _read_error(data) if is_error else _read_object(data)
+        except (Refused, Unreadable):
+            if not self._events.is_complete:
+                raise
+            # The answer has said why it stops, so it is whole: an error after it, in counting for instance, takes nothing from it.
+            self._is_done = True
+            return ""
+        return self._events.feed(value)
 
     def body(self) -> dict[str, Json]:
         """Return the body that the events add up to.
@@ -69,6 +86,15 @@ class AnswerStream:
         if not self._events.is_complete:
             raise Disconnected("closed", "The provider's stream broke off: it ended before it said why it stops.")
         return _checked(self._events.body(), self._wire)
+
+
+def _read_error(data: str) -> NoReturn:
+    """Raise the error that an event holds, as JSON of any form or as words."""
+    try:
+        value: Json = _read_object(data)
+    except Unreadable:
+        value = data
+    raise Refused(200, value)
 
 
 def _read_object(text: str) -> dict[str, Json]:

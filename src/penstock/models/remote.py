@@ -184,8 +184,12 @@ def _own_url(service: Service, region: str) -> str:
 
 
 def _address(base: str, service: Service, path: str, name: str) -> str:
-    """Return where requests go: a base URL may end in the API's root or leave it out, as SDKs differ in this."""
-    return base.removesuffix(service.root) + service.root + path.replace("{model}", quote(name, safe=""))
+    """Return where requests go: a base URL may be the whole address, or end in the API's root, or leave it out, as SDKs differ."""
+    return (
+        base.removesuffix(service.path).removesuffix(service.root)
+        + service.root
+        + path.replace("{model}", quote(name, safe=""))
+    )
 
 
 def _asked(cancelled: threading.Event | Callable[[], bool] | None) -> Callable[[], bool]:

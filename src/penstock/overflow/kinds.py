@@ -580,6 +580,10 @@ STATUSES: Final[tuple[tuple[int, int, str], ...]] = (
     (401, 401, "auth"),
     (403, 403, "auth"),
     (408, 408, "connection"),
+    # 409 and 425 ask for the same request again, and both official SDKs send it again after 409. 424 does not: SageMaker answers
+    # so to whatever its model refused.
+    (409, 409, "overloaded"),
+    (425, 425, "overloaded"),
     (413, 413, "payload_too_large"),
     (503, 503, "overloaded"),
     (400, 499, "bad_request"),
@@ -592,6 +596,7 @@ STOPS: Final = {
     "max_output_tokens": "output_stopped",
     "model_context_window_exceeded": "context_total",
     "context_window_exceeded": "context_total",
+    "model_length": "context_total",
     "content_filter": "content_policy",
     "content_filtered": "content_policy",
     "guardrail_intervened": "content_policy",
@@ -602,7 +607,14 @@ STOPS: Final = {
     "spii": "content_policy",
     "refusal": "content_policy",
 }
-"""What the reason for which an answer stopped means, as wires write it; reasons of a normal end are not listed."""
+"""What the reason for which an answer stopped means, as wires write it; reasons of a normal end are in `ENDS`."""
+ENDS: Final = frozenset(
+    {
+        *("", "stop", "end_turn", "stop_sequence", "tool_use", "tool_calls", "function_call", "pause_turn", "complete"),
+        *("completed", "eos", "eos_token", "end", "stop_token", "finish_reason_unspecified"),
+    }
+)
+"""Reasons for which an answer stops that is whole, in small letters, as wires and compatible servers write them."""
 
 
 def says(sentence: Sentence, text: str) -> bool:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 
+_SAYS_NOTHING = "(it said nothing else)"
+
+
 class Refused(Refusal):
     """A provider refused a request; `penstock.overflow.parse` reads why.
 
@@ -33,7 +36,7 @@ class Refused(Refusal):
 
     # The attribute names are those of SDK errors: `penstock.overflow` reads any error by them.
     def __init__(self, status_code: int, body: Json, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(f"HTTP {status_code}: {body if isinstance(body, str) else _as_text(body)}")
+        super().__init__(f"HTTP {status_code}: {(body if isinstance(body, str) else _as_text(body)) or _SAYS_NOTHING}")
         self.status_code = status_code
         self.body = body
         self.headers = dict(headers or {})
