@@ -567,6 +567,15 @@ def test_each_segment_of_a_call_has_its_use(statements: tuple[str, ...], uses: l
     assert [f"{use.function} {use.segment}{'' if use.is_sure else ' may'}" for use in said] == uses
 
 
+def test_each_function_that_a_call_may_have_is_given() -> None:
+    """The name of the item is all that can be said if nothing gives it a value."""
+    moved = ("MOVE 'GU' TO FUNC", "IF A = 'X' MOVE 'GHU' TO FUNC END-IF")
+    (call,) = ran(*moved, "CALL 'CBLTDLI' USING FUNC PCB1 A CHILD-SSA", data=SSAS).dli
+    assert sorted(call.function.split(" or ")) == ["GHU", "GU"]
+    (call,) = ran("ACCEPT FUNC", "CALL 'CBLTDLI' USING FUNC PCB1 A CHILD-SSA", data=SSAS).dli
+    assert call.function == "FUNC"
+
+
 def test_a_pcb_holds_no_more_segments_than_a_database_has() -> None:
     """Otherwise a program with thousands of calls would have millions of uses."""
     data = tuple(f"01  SSA{number} PIC X(9) VALUE 'SEG{number}'." for number in range(300))

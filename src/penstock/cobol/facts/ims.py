@@ -107,7 +107,7 @@ def _called(call: WrittenCall, code: Code, names: DataNames, values: Values, rea
     function = functions[0] if functions else _Functions((), False)
     steps = [step for name in parameters[3:] if (step := _step(name, names, values)) is not None]
     return DliOperation(
-        function=function.names[0] if len(function.names) == 1 else parameters[0] if parameters else "",
+        function=" or ".join(function.names) or (parameters[0] if parameters else ""),
         segments=tuple(step.names[0] for step in steps),
         pcb=parameters[1] if len(parameters) > 1 else None,
         area=parameters[2] if len(parameters) > 2 else None,

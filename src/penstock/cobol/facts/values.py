@@ -454,7 +454,7 @@ class DliOperation(NamedTuple):
     """A DL/I call: an EXEC DLI, or a CALL of CBLTDLI and the like."""
 
     function: str
-    """GU, ISRT, REPL and so on; the name of the data item if its value is not known, or may be one of several."""
+    """GU, ISRT, REPL and so on, or each that it may be, as in `GU or GHU`; the name of the data item if no value is known."""
     segments: tuple[str, ...]
     """The segments on the path, from the outermost."""
     pcb: str | None
