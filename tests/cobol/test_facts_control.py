@@ -179,6 +179,53 @@ def test_a_perform_comes_back_where_any_way_through_its_range_does() -> None:
     assert dead(found) == []
 
 
+def test_an_altered_go_to_leads_on_from_its_own_paragraph() -> None:
+    """The paragraph that alters it does not go anywhere."""
+    body = ("MAIN.", "    ALTER SWITCH TO PROCEED TO LAST-ONE.", "    PERFORM SWITCH.", "NEXT-ONE.", "    STOP RUN.")
+    found = told(program(*body, "SWITCH.", "    GO TO NEXT-ONE.", "LAST-ONE.", "    GOBACK."))
+    jumps = {one.name: one.jumps for one in found.paragraphs}
+    assert jumps == {"MAIN": (), "NEXT-ONE": (), "SWITCH": ("LAST-ONE", "NEXT-ONE"), "LAST-ONE": ()}
+    assert dead(found) == []
+
+
+def test_a_name_that_nothing_has_is_told_and_makes_dead_code_doubtful() -> None:
+    """A source that lost a letter of a name says so; copied code that was not found may have the name."""
+    body = (
+        "MAIN.",
+        "    GO TO LAST-ON.",
+        "LAST-ONE.",
+        "    GO TO WORK.",
+        "WORK SECTION.",
+        "W-1.",
+        "    GO TO LAST-ONE.",
+    )
+    said = "nothing has a name that control is to go to: LAST-ON (line 5)"
+    found = told(program(*body))
+    assert [(note.line, note.text) for note in found.notes] == [(5, "GO TO LAST-ON: nothing has this name")]
+    assert [one.doubts[0] for one in found.paragraphs if one.dead] == [said, said]
+    copying = told(program(*body, "    COPY ELSEWHERE."))
+    assert copying.notes == ()
+    assert all("ELSEWHERE" in one.doubts[0] for one in copying.paragraphs if one.dead)
+
+
+def test_a_jump_to_a_section_leads_to_its_first_paragraph() -> None:
+    """No other paragraph of the section is given as its reason."""
+    body = (
+        "MAIN.",
+        "    GOBACK.",
+        "DEAD-ONE.",
+        "    GO TO WORK.",
+        "WORK SECTION.",
+        "W-1.",
+        "    GOBACK.",
+        "W-2.",
+        "    GOBACK.",
+    )
+    reasons = {one.name: one.dead for one in told(program(*body)).paragraphs}
+    assert reasons["W-1"] == "only code that is never reached leads to it: DEAD-ONE"
+    assert reasons["W-2"] == reasons["DEAD-ONE"] == "no PERFORM, GO TO or fall-through reaches it"
+
+
 def test_a_perform_comes_back_once_what_it_performs_is_seen_to() -> None:
     """A PERFORM returns if what it performs returns, at any depth; one with an altered GO TO is assumed to return."""
     chain = [

@@ -341,8 +341,8 @@ def test_row_28_jumps_have_their_targets() -> None:
         GoTo(5, ("B",)),
         GoTo(6, ("A", "B", "C"), depending="D"),
         GoTo(7, ()),
-        GoTo(8, ("A",), via="ALTER"),
-        GoTo(8, ("B",), via="ALTER"),
+        GoTo(8, ("A",), via="ALTER", altered="F"),
+        GoTo(8, ("B",), via="ALTER", altered="G"),
     )
     assert set(verbs(found)) == {"GO TO", "ALTER"}
 

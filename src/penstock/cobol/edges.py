@@ -138,7 +138,8 @@ class Edges:
         """Record an ALTER: each second name is a possible new target of a GO TO."""
         for pair in _ALTER.finditer(self._folded, statement.start + len("ALTER"), statement.end):
             sections = (self._name(pair, 3),) if pair[3] else ()
-            self.gotos.append(GoTo(statement.line, (self._name(pair, 2),), via="ALTER", sections=sections))
+            target, altered = self._name(pair, 2), self._name(pair, 1)
+            self.gotos.append(GoTo(statement.line, (target,), via="ALTER", sections=sections, altered=altered))
 
     def _call(self, statement: Statement) -> None:
         """Record a CALL by its first operand."""

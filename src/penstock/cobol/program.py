@@ -123,6 +123,8 @@ class GoTo(NamedTuple):
     via: str = "GO TO"
     sections: tuple[str | None, ...] = ()
     """The section that qualifies each target, as in `GO TO target OF section`; empty if none is qualified."""
+    altered: str | None = None
+    """The paragraph whose GO TO an ALTER changes, as written; None for all other jumps."""
 
     def places(self) -> Iterator[tuple[str, str | None]]:
         """Yield each target with the section that qualifies it."""

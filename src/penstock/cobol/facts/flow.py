@@ -106,23 +106,26 @@ def flow(
         if edge.target is not None and not jumping:
             for at in _span(edge):
                 called_by[at].setdefault(edge.copybook or source)
-    doubts = _doubts(code, copybooks)
+    found = drawing.found()
+    missing = _missing(program, copybooks)
+    # What a copybook names may be anywhere, and what is named may be in a copybook that was not found.
+    is_whole = program.kind != "copybook" and not missing
+    nowhere = [one for one in found if one.copybook is None and one.vias[0] != EVENT] if is_whole else []
+    doubts = _doubts(code, missing, nowhere)
     # A copybook has no beginning: other files perform its paragraphs, so none of them can be called dead.
     if program.kind == "copybook":
-        return Flow(edges, drawing.found(), calls, jumps, called_by, falls, drawing.range_ends, {}, doubts, (), set())
+        return Flow(edges, found, calls, jumps, called_by, falls, drawing.range_ends, {}, doubts, (), set())
     live, fallen, run_over, complete = _live(code, edges, opens, falls, skips, drawing.range_ends)
-    notes = (
-        ()
-        if complete
-        else (Note(program.start_line, "the ways through this program are too many to follow: no code is called dead"),)
-    )
+    notes = [Note(one.lines[0], f"{one.vias[0]} {one.name}: nothing has this name") for one in nowhere]
+    if not complete:
+        said = "the ways through this program are too many to follow: no code is called dead"
+        notes.append(Note(program.start_line, said))
     dead = _dead(program, edges, falls, live) if complete else {}
     if complete:  # only from paragraphs whose end control passes, not from those that are only performed
         falls = [following if at in fallen else None for at, following in enumerate(falls)]
     if not complete:
         run_over = set(range(len(paragraphs)))
-    found = drawing.found()
-    return Flow(edges, found, calls, jumps, called_by, falls, drawing.range_ends, dead, doubts, notes, run_over)
+    return Flow(edges, found, calls, jumps, called_by, falls, drawing.range_ends, dead, doubts, tuple(notes), run_over)
 
 
 class Places:
@@ -202,7 +205,8 @@ class _Drawing:
         for piece in pieces:
             self._draw(piece)
         for event in events:
-            self._edge((event.name, None), (event.thru, None), EVENT, event.line, event.copybook, "")
+            source = code.paragraph(event.line)
+            self._edge((event.name, None), (event.thru, None), EVENT, event.line, event.copybook, "", source)
 
     def found(self) -> tuple[Outside, ...]:
         """Return the targets that are not in this file, each with the copybook that contains it, if one does."""
@@ -220,12 +224,17 @@ class _Drawing:
             header = header_at(piece, perform.line)
             first = self._qualified(piece, perform.line, (perform.target, perform.section))
             end = perform.thru, perform.thru_section or perform.section
-            self._edge(first, end, perform.via, line, piece.copybook, header)
+            self._edge(first, end, perform.via, line, piece.copybook, header, self._code.paragraph(line))
         for jump in piece.program.gotos:
             line = piece.line if piece.copybook else jump.line
+            source = self._code.paragraph(line)
+            # Control leaves from the paragraph whose GO TO is altered, not from the one that alters it.
+            altered = self._places.find(jump.altered, None, source) if jump.altered else None
             for target in jump.places():
                 first = self._qualified(piece, jump.line, target)
-                self._edge(first, (None, None), jump.via, line, piece.copybook, header_at(piece, jump.line))
+                header = header_at(piece, jump.line)
+                at = source if altered is None else altered[0]
+                self._edge(first, (None, None), jump.via, line, piece.copybook, header, at)
 
     def _qualified(self, piece: CodePiece, line: int, named: tuple[str, str | None]) -> tuple[str, str | None]:
         """Return a name with its section: in copied code, the enclosing section takes precedence over others."""
@@ -242,6 +251,7 @@ class _Drawing:
         line: int,
         copybook: str | None,
         header: str,
+        source: int,
     ) -> None:
         """Add one edge; a target in copied code is outside of this file.
 
@@ -252,9 +262,9 @@ class _Drawing:
             line: The line of the statement, or of the COPY that includes it.
             copybook: The copybook that contains the statement; None if the program does.
             header: The enclosing paragraph in that copybook.
+            source: The key of the paragraph that control leaves; -1 for none.
         """
         (name, section), (thru, thru_section) = first, end
-        source = self._code.paragraph(line)
         found = self._places.find(name, section, source)
         last = self._places.find(thru, thru_section, source) if thru else found
         within = key(section or "") if (key(name), key(section or "")) in self._elsewhere else ""
@@ -296,21 +306,30 @@ def _next(program: Program, at: int) -> int | None:
     return following
 
 
-def _doubts(code: Code, copybooks: Sequence[CopybookUse]) -> tuple[str, ...]:
-    """Return the reasons why dead code may be alive: ALTER, and copied code that was not found."""
+def _missing(program: Program, copybooks: Sequence[CopybookUse]) -> list[str]:
+    """Return the copybooks that were not found and may hold paragraphs; none for a copybook."""
+    if program.kind == "copybook":
+        return []
+    used = (use for use in copybooks if not use.found and use.division in {"PROCEDURE", ""})
+    return list(dict.fromkeys(use.name for use in used if not use.system or use.via == "COPY IDMS"))
+
+
+def _doubts(code: Code, missing: Sequence[str], nowhere: Sequence[Outside]) -> tuple[str, ...]:
+    """Return the reasons why dead code may be alive: ALTER, copied code that was not found, and names that mean no paragraph."""
     found = []
     if code.of("ALTER"):
         found.append("ALTER changes where a GO TO leads")
-    missing = dict.fromkeys(
-        use.name
-        for use in copybooks
-        if not use.found and (not use.system or use.via == "COPY IDMS") and use.division in {"PROCEDURE", ""}
-    )
-    if missing and code.program.kind != "copybook":
-        names = list(missing)
-        shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        found.append(f"copied code that was not found may perform it: {shown}")
+    if missing:
+        found.append(f"copied code that was not found may perform it: {_listed(missing)}")
+    if nowhere:
+        named = [f"{one.name} (line {one.lines[0]})" for one in nowhere]
+        found.append(f"nothing has a name that control is to go to: {_listed(named)}")
     return tuple(found)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first five names, and how many more there are."""
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def _live(
@@ -417,7 +436,7 @@ def _dead(
     for edge in edges:
         # A live PERFORM of a range need not reach all of it, because control may leave earlier; so only dead sources count.
         if edge.target is not None and edge.source in unreached:
-            for at in _span(edge):
+            for at in (edge.target,) if is_jump(edge.via) else _span(edge):
                 if at in by and edge.source != at:
                     by[at].setdefault(label(paragraphs[edge.source]))
     for at, following in enumerate(falls):
@@ -429,6 +448,5 @@ def _dead(
         if not names:
             found[at] = "no PERFORM, GO TO or fall-through reaches it"
         else:
-            shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-            found[at] = f"only code that is never reached leads to it: {shown}"
+            found[at] = f"only code that is never reached leads to it: {_listed(names)}"
     return found
