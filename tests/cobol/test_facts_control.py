@@ -35,6 +35,18 @@ def dead(found: Facts) -> list[str]:
     return [paragraph.name for paragraph in found.paragraphs if paragraph.dead]
 
 
+def test_what_runs_in_a_thread_is_reached_and_nobody_waits_for_its_end() -> None:
+    """The loop in Q never ends, but the statements after PERFORM THREAD run."""
+    found = told(
+        program(
+            "M.", "    PERFORM THREAD Q HANDLE IN H.", "    GO TO R.", "Q.", "    GO TO Q.", "R.", "    GOBACK.",
+            data=("01  H HANDLE OF THREAD.", "01  Q-1 PIC X."),
+        )
+    )  # fmt: skip
+    assert dead(found) == []
+    assert [(item.name, len(item.written_lines)) for item in found.items] == [("H", 1), ("Q-1", 0)]
+
+
 def test_a_range_calls_all_its_paragraphs() -> None:
     """PERFORM A THRU C runs A, B and C, and its caller is a caller of each."""
     found = told(

@@ -765,6 +765,8 @@ def test_a_program_does_what_it_performs_of_copied_code(performs: str, ends: str
         "RECORD KEY IS F-ALL=F-A F-B",
         "RECORD KEY IS F-ALL=\n               F-A, F-B",
         "RECORD KEY F-ALL =F-A, F-B",
+        "RECORD KEY F-ALL = F-A OF R, F-B IN R",
+        "RECORD KEY F-A OF R ALTERNATE KEY F-B IN R",
     ],
 )
 def test_a_key_may_be_of_several_items(clause: str) -> None:
@@ -792,6 +794,42 @@ def test_a_key_may_be_of_several_items(clause: str) -> None:
     graph = graph_of({"one.cbl": program.encode()})
     keys = {str(edge.source) for edge in graph.edges() if edge.verb == "is key of"}
     assert keys == {"ONE.F-A", "ONE.F-B", "ONE.F-C"}
+
+
+def test_keys_and_status_may_be_qualified() -> None:
+    """Two records have the same names: only the qualifiers say which is meant."""
+    data = "".join(f"       01  {name}.\n           05  K PIC 9(4).\n           05  S PIC XX.\n" for name in ("W", "V"))
+    program = f"""       ID DIVISION.
+       PROGRAM-ID. ONE.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO "f.dat" ORGANIZATION INDEXED
+               RECORD KEY F-K OF R ALTERNATE RECORD KEY IS F-K IN R2
+               FILE STATUS IS S OF W S IN V.
+           SELECT G ASSIGN TO "g.dat" ORGANIZATION RELATIVE RELATIVE KEY IS K OF V FILE STATUS S OF V.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F.
+       01  R.
+           05  F-K   PIC X(8).
+       01  R2.
+           05  F-K   PIC X(8).
+       FD  G.
+       01  G-R PIC X.
+       WORKING-STORAGE SECTION.
+{data}       PROCEDURE DIVISION.
+           OPEN I-O F.
+"""
+    graph = graph_of({"one.cbl": program.encode()})
+    found = {(str(edge.source), edge.verb, str(edge.target)) for edge in graph.edges() if edge.verb.startswith("is ")}
+    assert {edge for edge in found if edge[1] != "is record of"} == {
+        ("ONE.R.F-K", "is key of", "ONE.F"),
+        ("ONE.R2.F-K", "is key of", "ONE.F"),
+        ("ONE.W.S", "is status of", "ONE.F"),
+        ("ONE.V.S", "is status of", "ONE.F"),
+        ("ONE.V.K", "is key of", "ONE.G"),
+        ("ONE.V.S", "is status of", "ONE.G"),
+    }
 
 
 def test_members_with_one_job_card_are_jobs_of_their_own() -> None:

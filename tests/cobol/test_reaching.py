@@ -65,6 +65,11 @@ SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
             ),
             [(("A", "B"), *MAY)],
         ),
+        # What runs in a thread may not have run yet.
+        (
+            ("MOVE 'A' TO X. PERFORM THREAD Q. CALL THREAD X. STOP RUN.", "Q.", "DISPLAY C. MOVE 'B' TO X."),
+            [(("A", "B"), *MAY)],
+        ),
         # A range of several paragraphs ends with the last one.
         (
             ("MOVE 'A' TO X. PERFORM Q THRU R. CALL X. STOP RUN.", "Q.", "DISPLAY C.", "R.", "MOVE 'B' TO X."),

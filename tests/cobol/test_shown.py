@@ -197,3 +197,24 @@ def test_what_a_control_runs_is_not_dead() -> None:
     assert {paragraph.name: paragraph.called_by for paragraph in found.paragraphs if paragraph.called_by} == {
         "HELPER": ("ASKED-EVENT",)
     }
+
+
+@pytest.mark.proves("C-16")
+def test_any_property_of_a_control_may_be_in_an_item() -> None:
+    """Each vendor has properties of its own: what names an item and is no operand of another clause is the value of one."""
+    data = (
+        *(f"01  {name} PIC X(9)." for name in ("STRIP", "SHOWN", "WIDE", "KEYED", "X", "AT-END")),
+        "SCREEN SECTION.",
+        "01  MAIN-SCREEN.",
+        '    05  SAVE-IT, PUSH-BUTTON, TITLE "Save (F3)", BITMAP-NUMBER STRIP,',
+        "        LINE NUMBER IS WIDE, 3-D, EXCEPTION-VALUE = KEYED.",
+        "    05  ENTERED, PIC X(9) USING SHOWN, BOXED, CURSOR AT-END.",
+    )
+    source = scan(program("    DISPLAY MAIN-SCREEN.", "    ACCEPT MAIN-SCREEN.", "    GOBACK.", data=data))
+    found = facts(source, source.programs[0])
+    # at the declaration and by DISPLAY; by ACCEPT what USING names, but no property
+    uses = {item.name: len(item.read_lines) for item in found.items if item.level == 1 and item.read_lines}
+    assert uses == {"STRIP": 2, "WIDE": 2, "KEYED": 2, "AT-END": 2, "SHOWN": 3, "MAIN-SCREEN": 1}
+    assert {item.name for item in found.items if item.written_lines} == {"SHOWN", "MAIN-SCREEN"}
+    moved = {(found.items[one.source].name, found.items[one.target].name) for one in found.moves}
+    assert moved == {("SHOWN", "ENTERED"), ("ENTERED", "SHOWN")}

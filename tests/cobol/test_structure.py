@@ -373,14 +373,43 @@ def test_calls_are_static_or_dynamic() -> None:
     """A literal is a program, an item holds one; words of dialects may come first."""
     found = one(
         program(
-            "    CALL 'A-1' USING B.", "    CALL C-NAME.", '    CALL STATIC "D".', "    CALL STDCALL 'E' RETURNING 'X'."
+            "    CALL 'A-1' USING B.", "    CALL C-NAME.", '    CALL STATIC "D".', "    CALL STDCALL 'E' RETURNING 'X'.",
+            "    CALL THREAD F-NAME USING B.", "    CALL IN THREAD 'G' HANDLE IN H.", "    CALL RUN I-NAME.",
+            "    CALL CLIENT 'J'.", "    CALL THREAD USING B.", "    CALL CLIENT.",
         )
-    )
+    )  # fmt: skip
     assert found.calls == (
         CallStatement(4, "A-1", "static"),
         CallStatement(5, "C-NAME", "dynamic"),
         CallStatement(6, "D", "static"),
         CallStatement(7, "E", "static"),
+        CallStatement(8, "F-NAME", "dynamic"),
+        CallStatement(9, "G", "static"),
+        CallStatement(10, "I-NAME", "dynamic"),
+        CallStatement(11, "J", "static"),
+        CallStatement(12, "THREAD", "dynamic"),
+        CallStatement(13, "CLIENT", "dynamic"),
+    )
+
+
+def test_paragraphs_run_in_threads() -> None:
+    """THREAD is a word of ACUCOBOL; in other dialects it may be the name of a paragraph."""
+    found = one(
+        program(
+            "    PERFORM THREAD A.", "    PERFORM IN THREAD B HANDLE IN H.", "    PERFORM THREAD C THRU D.",
+            "    PERFORM THREAD.", "    PERFORM THREAD THRU E.", "    PERFORM THREAD UNTIL X = 1.", "    PERFORM THREAD F TIMES.",
+            "    PERFORM THREAD DISPLAY 'X'.",
+        )
+    )  # fmt: skip
+    assert found.performs == (
+        Perform(4, "A", via="PERFORM THREAD"),
+        Perform(5, "B", via="PERFORM THREAD"),
+        Perform(6, "C", "D", via="PERFORM THREAD"),
+        Perform(7, "THREAD"),
+        Perform(8, "THREAD", "E"),
+        Perform(9, "THREAD"),
+        Perform(10, "THREAD"),
+        Perform(11, "THREAD"),
     )
 
 

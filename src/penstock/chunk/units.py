@@ -358,7 +358,9 @@ def _edges(program: Program) -> Iterator[UnitEdge]:
             else found(perform.thru, perform.thru_section or perform.section, perform.line)
         )
         if start is not None and end is not None:
-            yield UnitEdge(perform.line, start.first, max(start.last, end.last), perform.via == "PERFORM")
+            yield UnitEdge(
+                perform.line, start.first, max(start.last, end.last), perform.via in {"PERFORM", "PERFORM THREAD"}
+            )
     for jump in program.gotos:
         for target, of in jump.places():
             to = found(target, of, jump.line)

@@ -31,11 +31,18 @@ _TARGET = (
     rf"({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)(?>{_SEP}(?:THRU|THROUGH){_SEP}({WORD})(?>\s++(?:OF|IN)\s++({WORD})|)|)"
 )
 _PERFORM = re.compile(rf"PERFORM{_SEP}{_TARGET}")
+# ACUCOBOL can run a paragraph or program in a thread of its own; in other dialects THREAD may be the name of one.
+_NOT_BEHIND = r"(?!(?:OF|IN|THRU|THROUGH|UNTIL|VARYING|WITH|TEST|USING|GIVING|RETURNING|ON|NOT)(?![\w-]))"
+_THREAD = rf"(?>(?:IN{_SEP})?THREAD{_SEP}){_NOT_BEHIND}"
+_RUN = rf"(?:RUN|CLIENT){_SEP}{_NOT_BEHIND}"  # a run unit of its own, or one on the client's machine
+_PERFORM_THREAD = re.compile(rf"PERFORM{_SEP}{_THREAD}(?!{WORD}{_SEP}TIMES(?![\w-])){_TARGET}")
 # In screen programs: one of several paragraphs, chosen by a number.
 _ONE_OF = re.compile(r"PERFORM\s++ONE\s++OF\s++(?P<names>(?>[^D]++|(?<=[\w-])D|D(?!EPENDING\s))*)DEPENDING\s")
 _PROCEDURE = re.compile(rf"(?:INPUT|OUTPUT|PROCESSING){_SEP}PROCEDURE{_SEP}(?:IS{_SEP})?{_TARGET}")
 # A call convention (`STDCALL`) may precede a literal; a prefix (Z, N, X) directly precedes its quote.
-_CALL = re.compile(rf"CALL{_SEP}(?>STATIC{_SEP}|)(?>{WORD}{_SEP}(?=['\"])|)(?:[ZNX](?=['\"]))?({LITERAL}|{WORD})")
+_CALL = re.compile(
+    rf"CALL{_SEP}(?>STATIC{_SEP}|{_RUN}|{_THREAD}|)(?>{WORD}{_SEP}(?=['\"])|)(?:[ZNX](?=['\"]))?({LITERAL}|{WORD})"
+)
 _ENTRY = re.compile(rf"ENTRY(?:\s*+({LITERAL})|\s++({WORD}))")
 # The lookbehind keeps the name from being tried from each of its letters: a name of a megabyte would take quadratic
 # time.
@@ -103,9 +110,11 @@ class Edges:
             names = [self._name(word, 0) for word in _WORDS.finditer(self._folded, *chosen.span("names"))]
             self.performs += [Perform(statement.line, name) for name in names]
             return
-        perform = _PERFORM.match(self._folded, statement.start, statement.end)
-        if perform:
-            self.performs.append(self._to(perform, statement.line, "PERFORM"))
+        for pattern, via in ((_PERFORM_THREAD, "PERFORM THREAD"), (_PERFORM, "PERFORM")):
+            perform = pattern.match(self._folded, statement.start, statement.end)
+            if perform:
+                self.performs.append(self._to(perform, statement.line, via))
+                return
 
     def _procedures(self, statement: Statement) -> None:
         """Record the INPUT, OUTPUT and PROCESSING PROCEDUREs of SORT, MERGE and XML PARSE."""

@@ -96,7 +96,8 @@ class Statement(NamedTuple):
 class Perform(NamedTuple):
     """A PERFORM of paragraphs or sections, or another way to run them and return.
 
-    `via` says which: PERFORM, SORT or MERGE (their procedures), XML, or USE (a declarative, which the system runs).
+    `via` says which: PERFORM, PERFORM THREAD (which does not wait for the end), SORT or MERGE (their procedures), XML, or USE (a
+    declarative, which the system runs).
     """
 
     line: int

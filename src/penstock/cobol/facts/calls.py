@@ -47,9 +47,10 @@ _OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])",
 """The words that begin the other entries of a REPOSITORY."""
 _LANGUAGES = frozenset({"C", "COBOL", "COBOL85", "FORTRAN", "LINKAGE", "MACRO", "PASCAL", "PTAL", "TAL"})
 """The languages that may precede the routine after ENTER; without a routine they name none."""
-_HOW = frozenset({"STATIC", "DYNAMIC", "LINKAGE", "TYPE", "IS", "PROGRAM", "PROCEDURE", "CONTROL", "TO"})
+_HOW_WORDS = "STATIC DYNAMIC LINKAGE TYPE IS PROGRAM PROCEDURE CONTROL TO IN THREAD RUN CLIENT"
+_HOW = frozenset(_HOW_WORDS.split())
 """The words that may precede the program after CALL and TRANSFER and say how it is called."""
-_BEHIND_TARGET = frozenset({"USING", "GIVING", "RETURNING", "ON", "OVERFLOW", "EXCEPTION", "NOT"})
+_BEHIND_TARGET = frozenset({"OF", "IN", "USING", "GIVING", "RETURNING", "ON", "OVERFLOW", "EXCEPTION", "NOT"})
 _QUOTES = "'\""
 _OF_A_SHOP = re.compile(r"(?i)[#%@&][a-z]*CALL\s++([\w#@$-]++)")
 

@@ -28,6 +28,7 @@ _CLOSING = frozenset({")", ":", ","})
 _GLUED = _OPENING | _CLOSING
 _NESTING = frozenset({"IF", "EVALUATE", "SEARCH", "PERFORM"})
 _LOOPS = frozenset({"UNTIL", "VARYING", "WITH", "TEST", "FOREVER"})
+_BEHIND_NAMES = _LOOPS | {"OF", "IN", "THRU", "THROUGH", "."}
 PHRASES = frozenset(
     negation + phrase
     for phrase in ("AT END", "AT END-OF-PAGE", "INVALID KEY", "ON SIZE ERROR", "ON OVERFLOW", "ON EXCEPTION")
@@ -366,6 +367,17 @@ def is_branch(verb: str) -> bool:
 def _label(said: ReadStatement) -> str:
     """Return the label of a branch: the words of a WHEN, otherwise the verb."""
     return said.text() if said.verb == "WHEN" else said.verb
+
+
+def performed_at(keys: Sequence[str]) -> int:
+    """Return the index of the paragraph that a PERFORM with these words names: the first word, or the one after (IN) THREAD.
+
+    Where THREAD is not a word of the language, it may itself be that paragraph.
+    """
+    thread = 2 if keys[1:2] == ("IN",) else 1
+    behind = keys[thread + 1 : thread + 3]
+    is_thread = keys[thread : thread + 1] == ("THREAD",) and behind and behind[0] not in _BEHIND_NAMES
+    return thread + 1 if is_thread and behind[1:] != ("TIMES",) else 1
 
 
 def is_inline(keys: Sequence[str]) -> bool:

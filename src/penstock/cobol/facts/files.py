@@ -227,7 +227,7 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
                 end = next((n for n in range(at + 1, len(words)) if upper[n] in _CLAUSES), len(words))
             assign = tuple(words[at:end])
         elif word == "STATUS":
-            status = tuple(piece for piece in words[at:end] if piece.upper() not in {"OF", "IN"})[:2]
+            status = tuple(_qualified(words[at:end]))[:2]
         elif word == "ACCESS":
             access = following
             # The PDP-10 has no ORGANIZATION.
@@ -237,7 +237,7 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
             organization = "LINE SEQUENTIAL"
             at += 1
         elif word == "RELATIVE" and at < end:
-            keys.append(words[at])
+            keys += _qualified(words[at:end])[:1]
         elif word in _ORGANIZATIONS:
             organization = word
         elif word in {"RECORD", "ALTERNATE"} and at < end:
@@ -262,9 +262,22 @@ def _key(words: Sequence[str]) -> list[str]:
     """Return the names in a RECORD KEY: an item, or a key name and its items, as in `NAME = A B` and `NAME SOURCE IS A B`."""
     words = [part for word in words for part in re.split("(=)", word) if part]  # NAME=A is one word, too
     if words[1:2] not in (["="], ["SOURCE"]):
-        return list(words[:1])
+        return _qualified(words)[:1]
     parts = takewhile(lambda word: word.upper() not in _BEHIND_KEYS, words[2:])
-    return [words[0], *(word for word in parts if word.upper() not in {"IS", "ARE"})]
+    return [words[0], *_qualified([word for word in parts if word.upper() not in {"IS", "ARE"}])]
+
+
+def _qualified(words: Sequence[str]) -> list[str]:
+    """Return the names among words, each with its qualifiers, as in `KEY-1 OF R KEY-2`."""
+    found: list[str] = []
+    at = 0
+    while at < len(words):
+        begin = at
+        at += 1
+        while at + 1 < len(words) and words[at].upper() in {"OF", "IN"}:
+            at += 2
+        found.append(" ".join(words[begin:at]))
+    return found
 
 
 def _past(upper: list[str], at: int) -> int:

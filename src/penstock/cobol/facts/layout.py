@@ -12,9 +12,10 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..clauses import CONTROL_PROPERTIES, DATA_CLAUSES, SHOWN_CLAUSES, USAGES
+from ..clauses import DATA_CLAUSES, SHOWN_CLAUSES, USAGES
 from ..lexing import LITERAL
 from ..program import key
+from ..words import vocabulary
 from .pictures import boundary_of, bytes_of
 from .values import Condition, DataItem
 
@@ -37,10 +38,16 @@ _JUSTIFIED = frozenset({"JUST", "JUSTIFIED"})
 _SHOWING = frozenset({"REPORT", "SCREEN"})
 _WAYS: dict[str, tuple[bool, bool]] = {
     "SOURCE": (True, False), "SOURCES": (True, False), "SUM": (True, False),
-    "FROM": (True, False), "TO": (False, True), "USING": (True, True), "VALUE": (True, True),
-    **dict.fromkeys(CONTROL_PROPERTIES, (True, False)),
+    "FROM": (True, False), "TO": (False, True), "USING": (True, True), "VALUE": (True, True), "": (True, False),
 }  # fmt: skip
-"""For each clause of a report or screen that names items: whether it reads them, and whether it writes input to them."""
+"""For each clause of a report or screen that names items: whether it reads them, and whether it writes input to them.
+
+The clause "" is a property of a control: each vendor has properties of its own.
+"""
+_OTHERS = DATA_CLAUSES | vocabulary("NEXT PRESENT RESET UPON ABSENT VARYING")
+"""The clauses whose operands are not the properties of a control."""
+_OF_ONE = frozenset({"FROM", "TO", "USING", "VALUE", "PIC", "PICTURE", "USAGE"})
+"""The clauses with one operand; the following words belong to the control."""
 
 
 Shared = Literal["", "GLOBAL", "EXTERNAL"]
@@ -59,7 +66,7 @@ class ShownItem(NamedTuple):
     names: tuple[str, ...]
     """The name, followed by its qualifiers from the inside out."""
     clause: str
-    """The clause that names the data item, in capitals: SOURCE, FROM, USING and so on."""
+    """The clause that names the data item, in capitals: SOURCE, FROM, USING and so on; "" for a property of a control."""
     line: int
     copybook: str | None
 
@@ -76,7 +83,7 @@ class ShownItem(NamedTuple):
     @property
     def is_property(self) -> bool:
         """Whether the data item determines the look of a control rather than its content."""
-        return self.clause in CONTROL_PROPERTIES
+        return not self.clause
 
 
 class DataLayout(NamedTuple):
@@ -445,6 +452,7 @@ class _Clauses:
         self._at = 1
         if len(words) > 1 and not self._is_clause(1):
             self.name = self._next() or self.name
+        self._behind_name = self._at
         while self._at < len(words):
             word = self._upper[self._at]
             self._at += 1
@@ -455,22 +463,25 @@ class _Clauses:
         self.key = key(self.name)
 
     def shown(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield the names after SOURCE, SUM, FROM, TO, USING, VALUE and the properties of controls, each with that word."""
-        at, clause = 1, ""
+        """Yield the names after SOURCE, SUM, FROM, TO, USING and VALUE, each with that word, and with "" every other word that may
+        be an item: the property of a control, or one of its styles, which no item is called.
+        """
+        at, clause = self._behind_name, ""
         depth = 0
         while at < len(self._words):
             word = self._upper[at]
             at += 1
             if depth == 0 and self._is_clause(at - 1) and word != "IS":
-                clause = word
-            elif clause in _WAYS and depth == 0 and word not in {"IS", "ARE", "="} and word[0].isalpha():
-                names = [self._words[at - 1].partition("(")[0]]
-                while at + 1 < len(self._words) and self._upper[at] in {"OF", "IN"}:
-                    names.append(self._words[at + 1].partition("(")[0])
-                    at += 2
-                yield clause, tuple(names)
-                if clause == "VALUE" or clause in CONTROL_PROPERTIES:
-                    clause = ""  # only one item: the following words belong to the control
+                clause = word if word in _WAYS or word in _OTHERS else ""
+            elif depth == 0 and word not in {"IS", "ARE", "="}:
+                if clause in _WAYS and word[0].isalpha():
+                    names = [self._words[at - 1].partition("(")[0]]
+                    while at + 1 < len(self._words) and self._upper[at] in {"OF", "IN"}:
+                        names.append(self._words[at + 1].partition("(")[0])
+                        at += 2
+                    yield clause, tuple(names)
+                if clause in _OF_ONE:
+                    clause = ""
             depth = max(0, depth + word.count("(") - word.count(")"))
 
     def picture_is(self) -> None:

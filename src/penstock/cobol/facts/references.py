@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..procedure import NETWORK, STRANGE
 from ..program import key
 from ..reserved import is_reserved
-from .code import is_inline
+from .code import is_inline, performed_at
 from .execs import body, tokens
 from .host_variables import host_variables
 from .moving import Moving
@@ -215,7 +215,7 @@ class References:
             return 1
         if is_inline(keys):
             return 1
-        at = 2
+        at = performed_at(keys) + 1
         while at + 1 < len(keys) and keys[at] in {"OF", "IN", "THRU", "THROUGH"}:
             at += 2
         return at

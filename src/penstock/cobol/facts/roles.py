@@ -59,7 +59,7 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     "INSPECT": (READ, {"TALLYING": BOTH, "FOR": READ, "REPLACING": READ, "CONVERTING": READ}),
     "PERFORM": (
         READ,
-        {"VARYING": BOTH, "AFTER": BOTH, "FROM": READ, "BY": READ, "UNTIL": READ, "TIMES": READ},
+        {"VARYING": BOTH, "AFTER": BOTH, "FROM": READ, "BY": READ, "UNTIL": READ, "TIMES": READ, "HANDLE": WRITE},
     ),
     "CALL": (READ, _PASSING),
     "CHAIN": (READ, _PASSING),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
-from .code import is_inline, nests
+from .code import is_inline, nests, performed_at
 from .execs import comes_back
 from .flow import Places
 
@@ -215,17 +215,18 @@ class Ways:
         yield _List(body, tail, _Loop(following, tail))
 
     def _perform(self, said: ReadStatement, number: int, following: int) -> None:
-        """Join a PERFORM of paragraphs: once, or any number of times with a condition or count."""
+        """Join a PERFORM of paragraphs: once, or any number of times with a condition or count. In a thread, it may run later."""
         if said.keys[1:3] == ("ONE", "OF") and "DEPENDING" in said.keys:
             self._perform_one(said.keys[3 : said.keys.index("DEPENDING")], number, following)
             return
-        first, end, at = _target(said.keys, 1)
+        begin = performed_at(said.keys)
+        first, end, at = _target(said.keys, begin)
         found = self._range(first, end, self._here)
         if found is None:
             self._unknown(number, following)
             return
         rest = set(said.keys[at:])
-        if not rest & {"UNTIL", "VARYING", "TIMES"}:
+        if begin == 1 and not rest & {"UNTIL", "VARYING", "TIMES"}:
             self.runs[number] = found
             self.after[number] = [following]
             return
