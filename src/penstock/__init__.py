@@ -10,7 +10,7 @@ This is the public interface: a test pins the names in `__all__`.
 - Sending: `execute`, `aexecute` and `Carrier`, which get a request out of an overflow; `ways_back`, for what was cut.
 - Results of other tools: `guard_output` and `wrap_tool`.
 - Parts, for your own program: the modules `tokens`, `bill`, `transcript`, `compaction`, `overflow`, `recovery`,
-  `handoff` and `guard`.
+  `handoff`, `guard`, `session`, `models`, `cobol` and `chunk`; `testing`, for your tests.
 
 Names are loaded when they are first used: `import penstock` itself loads nothing else.
 """
@@ -20,7 +20,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from penstock import compaction, guard, handoff, overflow, recovery, tokens, transcript
+    from penstock import (
+        chunk,
+        cobol,
+        compaction,
+        guard,
+        handoff,
+        models,
+        overflow,
+        recovery,
+        session,
+        testing,
+        tokens,
+        transcript,
+    )
     from penstock.call import Call
     from penstock.carrier.carrier import Carrier
     from penstock.carrier.execution import aexecute, execute
@@ -68,11 +81,16 @@ _HOMES = {
 }
 _ROOMS = {
     "bill": "context.bill",
+    "chunk": "chunk",
+    "cobol": "cobol",
     "compaction": "compaction",
     "guard": "guard",
     "handoff": "handoff",
+    "models": "models",
     "overflow": "overflow",
     "recovery": "recovery",
+    "session": "session",
+    "testing": "testing",
     "tokens": "tokens",
     "transcript": "transcript",
 }
@@ -99,13 +117,18 @@ __all__ = [
     "Workspace",
     "aexecute",
     "bill",
+    "chunk",
+    "cobol",
     "compaction",
     "execute",
     "guard",
     "guard_output",
     "handoff",
+    "models",
     "overflow",
     "recovery",
+    "session",
+    "testing",
     "tokens",
     "transcript",
     "ways_back",

@@ -33,7 +33,7 @@ from penstock.overflow import Overflow
 from penstock.overflow.learned import SMALLEST_TOKENS
 from penstock.text.allowance import Budget
 from penstock.text.json_access import as_json
-from penstock.wires import load_request
+from penstock.wires import load, load_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -809,3 +809,18 @@ def test_a_request_is_cut_no_further_than_it_takes() -> None:
             cure = recovery.trim(situation)
             assert isinstance(cure, recovery.SendSmaller)
             assert cure.plan.steps == found.steps(first)
+
+
+def test_a_budget_of_tokens_alone_is_a_window() -> None:
+    """`recover` takes a number of tokens, as `plan` does."""
+    called = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    shown = load(
+        [
+            {"role": "user", "content": "Look."},
+            {"role": "assistant", "content": None, "tool_calls": [called]},
+            {"role": "tool", "tool_call_id": "a", "content": "word " * 4_000},
+        ],
+        "openai-chat",
+    )
+    refused = Overflow(kind="context_input", limit=1_000, input=4_000, excess=3_000)
+    assert recovery.recover(shown, refused, 1_000) == recovery.recover(shown, refused, Budget(1_000))

@@ -45,7 +45,7 @@ def test_a_view_shows_100_lines_from_the_start(tools: Tools) -> None:
     text = tools.view("a.txt")
     assert "showing lines 1-100 of 250 total" in text
     assert printed.body(text) == "\n".join(f"{n}|line {n}" for n in range(1, 101))
-    assert tools.view(file_path="a.txt", offset=0, limit=100).split("|", 3)[1] == text.split("|", 3)[1]
+    assert tools.view(file_path="a.txt", offset=0, limit=100) == text  # the next call leaves out what is the default
     view = next(tool for tool in TOOLS if tool.name == "view")
     assert "100 lines" in view.description
     assert [(p.name, p.default) for p in view.parameters][1] == ("offset", 0)

@@ -118,7 +118,7 @@ Cure = SendSmaller | SummaryWanted | Irreducible
 def recover(
     transcript: Transcript,
     overflow: Overflow,
-    budget: Budget,
+    budget: Budget | int,
     *,
     can_summarise: bool = False,
     session_id: str = "",
@@ -130,12 +130,13 @@ def recover(
     Args:
         transcript: what was sent, as it was sent.
         overflow: what the provider said of it.
-        budget: the window as the caller believes it, and the reply that was asked for.
+        budget: the window as the caller believes it and the reply that was asked for, or that many tokens of input.
         can_summarise: whether the caller can ask a model for a summary, which is a call.
         session_id: the session's name in a handoff.
         dialect: the call syntax in which stubs name the way back.
         kept: results that stay as they are, each by its message and its call.
     """
+    budget = Budget(budget) if isinstance(budget, int) else budget
     sized = Sized(transcript, budget.counter or ESTIMATOR)
     attempt = Attempt(sized=sized, overflow=overflow, reserve_tokens=budget.reserve_tokens)
     situation = Situation(

@@ -29,7 +29,7 @@ class ViewAsked(NamedTuple):
     offset: int
     """Lines to skip."""
     limit: int | None
-    """Lines to show, as given: None is repeated as None."""
+    """Lines to show, as the next call repeats it: None for the default, which a call leaves out."""
     version: str | None
     lines: int
     """Lines to show, given or by default."""

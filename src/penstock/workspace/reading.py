@@ -93,7 +93,8 @@ class Reader:
         _check(offset=offset)
         _check(1, limit=limit)
         deadline = deadline or Deadline(READ_SECONDS)
-        asked = ViewAsked(offset, limit, version, lines=self.view_lines if limit is None else limit)
+        lines = self.view_lines if limit is None else limit
+        asked = ViewAsked(offset, None if lines == self.view_lines else lines, version, lines=lines)
         unversioned = asked.call(escape.show_argument(file_path), version=None)
         earlier = None if version is None else versions.parse(version, unversioned)
         with texts.open_text(self.root, file_path) as text:
