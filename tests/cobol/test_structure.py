@@ -269,7 +269,7 @@ def test_row_19_numbers_may_be_names_and_names_may_count() -> None:
             "    END-PERFORM",
             "    PERFORM X OF Y (1) TIMES CONTINUE END-PERFORM",
             "    PERFORM FUNCTION MAX(1, LENGTH(A)) TIMES CONTINUE END-PERFORM",
-            "    PERFORM UNTIL EXIT EXIT PERFORM END-PERFORM",
+            "    PERFORM UNTIL EXIT EXIT PERFORM END-PERFORM PERFORM UNTIL EXIT-PUSHED CONTINUE END-PERFORM",
             "    PERFORM VARYING I FROM 1 BY 1 UNTIL I > 3 PERFORM 200 END-PERFORM",
             "    PERFORM WITH TEST AFTER UNTIL A = B ADD 1 TO A END-PERFORM.",
             "200.",
@@ -278,7 +278,7 @@ def test_row_19_numbers_may_be_names_and_names_may_count() -> None:
     )
     assert names(found) == ["100", "200"]
     assert found.performs == (Perform(5, "100", "200"), Perform(6, "200"), Perform(13, "200"))
-    assert verbs(found).count("PERFORM") == 9
+    assert verbs(found).count("PERFORM") == 10
     assert [statement.verb for statement in found.statements if statement.depth][:2] == [
         "EXIT PERFORM CYCLE",
         "CONTINUE",

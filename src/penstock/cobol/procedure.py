@@ -129,7 +129,7 @@ with its sentence."""
 _MOST_NOTED = 20_000
 """How many characters of a NOTE are searched for that header."""
 _LOOP = re.compile(
-    rf"PERFORM[\s,;]++(?:(?P<loop>(?:UNTIL(?>\s++EXIT|)|VARYING|WITH|TEST|FOREVER|FUNCTION)(?![\w-]))|(?P<first>{_NAME})"
+    rf"PERFORM[\s,;]++(?:(?P<loop>(?:UNTIL(?>\s++EXIT(?![\w-])|)|VARYING|WITH|TEST|FOREVER|FUNCTION)(?![\w-]))|(?P<first>{_NAME})"
     rf"(?>(?P<times>(?>(?:\s++(?:OF|IN)\s++{_NAME})*)(?>\s*+\([^()]*+\)|)\s++TIMES(?![\w-]))|))"
 )
 _DATA_BEGINS = re.compile(
