@@ -11,7 +11,8 @@ copied code (cabs, bankdemo, poei), 12 of items that a screen shows or takes (ga
 would come to was taken out (clbs), two about a column that says its table (poei), and three of a comment and of a copybook that
 nothing copies (ctos); one that a copybook's own code says was added (telco); a WRITE of what is no record was taken out
 (breadwich); a REDEFINES was added (ahorros), and so was a DELETE FILE in copied code; a move of an item to itself was taken out
-(contador); four programs were named by their PROGRAM-IDs, and three bindings of a name in other letters added (uafs).
+(contador); four programs were named by their PROGRAM-IDs, and three bindings of a name in other letters added (uafs); a job was
+named by its JOB card, not its member, and the record that WRITE … FROM writes was added (custody).
 
 The fields were drawn at random among those with two to eight uses; a question lists its verbs, and its answer is
 every edge of these verbs that touches the name (`docs/graph.md` says what an edge is).

@@ -308,6 +308,54 @@ CREATE PROCEDURE TEST.PAYIT () EXTERNAL NAME PAYTEST LANGUAGE COBOL;
 """
 
 
+UTILITIES = b"""\
+//UNLOADS JOB (1),'X'
+//PLUS EXEC PGM=ADUUMAIN,PARM='DB2P,UNLDX,NEW'
+//SYSIN DD *
+  UNLOAD SHRLEVEL CHANGE DIRECT AUTO
+  SELECT * FROM
+  PROD.CUST
+  WHERE STATE = 'A FROM B' ORDER BY ID
+/*
+//FAST EXEC PGM=INZUTILB
+//SYSIN DD *
+  UNLOAD TABLESPACE DB2 NO
+  SELECT * FROM %%OWNER..RATES R, &OWNER..FIRMS
+  WHERE DAY = (SELECT MAX(DAY) FROM ${OWNER}.DAYS) OUTDDN (OUT1)
+  SELECT * FROM {{ owner }}.NOTES;
+  SELECT * FROM %%TABLE
+/*
+//PUT EXEC PGM=AMUUMAIN
+//SYSIN DD *
+  LOAD REPLACE INDDN SYSREC1 INTO TABLE "PROD"."New rates"
+/*
+//CROSS EXEC DSNUPROC,SYSTEM=DB2P
+//DSNUPROC.SYSIN DD *
+  EXEC SQL DECLARE C1 CURSOR FOR SELECT * FROM FAR.CUST ENDEXEC
+  LOAD DATA INCURSOR(C1) REPLACE INTO TABLE PROD.CUST
+/*
+//OURS EXEC PGM=%%PROGRAM
+"""
+
+
+def test_unloads_of_any_vendor_say_their_tables() -> None:
+    """A utility unloads what FROM TABLE or a SELECT names; a schema that is a variable is left out."""
+    graph = EstateGraph((), [member("UNLOADS.jcl", "jcl", UTILITIES)])
+    found = [f"{edge.source} {edge.verb} {edge.target}" for edge in graph.drawn if edge.target.kind == "table"]
+    assert found == [
+        "UNLOADS.PLUS reads PROD.CUST",
+        "UNLOADS.FAST reads RATES",
+        "UNLOADS.FAST reads FIRMS",
+        "UNLOADS.FAST reads DAYS",
+        "UNLOADS.FAST reads NOTES",
+        "UNLOADS.PUT writes PROD.NEW RATES",
+        "UNLOADS.CROSS writes PROD.CUST",
+        "UNLOADS.CROSS reads FAR.CUST",
+    ]
+    run = {str(edge.target): edge.certainty for edge in graph.drawn if edge.verb == "runs"}
+    assert (run["AMUUMAIN"], run["%%PROGRAM"]) == ("is", "unknown")
+
+
 def test_a_procedure_that_a_source_creates_is_the_program_that_it_names() -> None:
     """The program may have another name, in a library; a procedure in SQL runs none; of two with one name either may be meant."""
     said = (
@@ -347,6 +395,8 @@ IDCAMS = b"""\
   DELETE (PROD.CUST.KSDS -
           PROD.OLD.*) PURGE                                             00000001
   IF LASTCC = 0 THEN DELETE 'PROD.LIB(MEM)' NONVSAM
+  DELETE PROD.CUST.D1%%ODATE    PURGE
+  DEL (${HLQ}.CUST, PROD.CUST.&DAY)
   SET MAXCC = 0
   DEFINE CLUSTER (NAME(PROD.CUST.KSDS) -
            INDEXED KEYS(8 0)) -
@@ -364,6 +414,9 @@ def test_what_idcams_defines_and_deletes_is_not_written_by_that() -> None:
     assert found == {
         "deletes PROD.CUST.KSDS",
         "deletes PROD.LIB(MEM)",
+        "deletes PROD.CUST.D1%%ODATE",
+        "deletes ${HLQ}.CUST",
+        "deletes PROD.CUST.&DAY",
         "creates PROD.CUST.KSDS",
         "creates PROD.CUST.AIX",
         "reads PROD.UNLOADED",

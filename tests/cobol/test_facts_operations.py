@@ -265,6 +265,13 @@ SQL = {
     "SELECT TRIM(BOTH ' ' FROM A) INTO :X FROM T1": ("SELECT", ("T1",), None, (), ("X",)),
     "DECLARE T1 TABLE (A CHAR(4) NOT NULL)": ("DECLARE TABLE", ("T1",), None, (), ()),
     "SELECT A INTO :X OF G FROM =T1, =T2 B WHERE =T1.A = B.A": ("SELECT", ("=T1", "=T2"), None, (), ("G.X",)),
+    'SELECT A INTO :X FROM "S"."T1", S."T 2" B, "T3" WHERE "S"."T1"."B" = B."C"': (
+        "SELECT",
+        ("S.T1", "S.T 2", "T3"),
+        None,
+        (),
+        ("X",),
+    ),
     "INSERT INTO =T1 VALUES (:X)": ("INSERT", ("=T1",), None, ("X",), ()),
     "WHENEVER SQLERROR GO TO MAIN": ("WHENEVER SQLERROR", (), None, (), ()),
     "COMMIT": ("COMMIT", (), None, (), ()),
@@ -630,6 +637,8 @@ def test_the_type_of_a_program_has_a_reason() -> None:
     both = told(fixed(*head, "01  P2 PIC X.", "PROCEDURE DIVISION USING P1 P2.", "    GOBACK."))
     assert (both.type, both.type_reason) == ("subroutine", "PROCEDURE DIVISION has USING P1, P2")
     assert (both.using, both.linkage) == (("P1", "P2"), ("P1", "P2"))
+    linked = told(program("    GOBACK.", data=("LINKAGE SECTION.", "01  DFHCOMMAREA PIC X.")))
+    assert (linked.type, linked.type_reason) == ("CICS", "its LINKAGE SECTION has DFHCOMMAREA")
     assert told(fixed("01  A PIC X.")).type == "copybook"
     # A menu calls it without arguments: EXIT PROGRAM ends it but not the run, whether it has files or not.
     files = ("ENVIRONMENT DIVISION.", "INPUT-OUTPUT SECTION.", "FILE-CONTROL.", "    SELECT F ASSIGN TO 'F.DAT'.")

@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+_QUOTED = r'"(?>(?:[^"]|"")*)"'
+_QUALIFIED = rf"(?>(?:[A-Za-z0-9_$#@]+\.)*){_QUOTED}(?:\.(?:{_QUOTED}|[A-Za-z0-9_$#@]+))*"
 _TOKEN = re.compile(
-    r"""'(?>(?:[^']|'')*)'?|"(?>(?:[^"]|"")*)"?|[A-Za-z0-9_$#@:.\-]+|\(|\)|[^\sA-Za-z0-9_$#@:.\-()'"]"""
+    rf"""'(?>(?:[^']|'')*)'?|{_QUALIFIED}|"[^"]*|[A-Za-z0-9_$#@:.\-]+|\(|\)|[^\sA-Za-z0-9_$#@:.\-()'"]"""
 )
+_LONE = re.compile(rf'{_QUOTED}|"[^"]*')
 # The second words of commands, which may be anywhere among the options.
 _SECOND = {
     "SEND": {"MAP", "TEXT", "CONTROL", "PAGE", "PARTNSET"},
@@ -70,8 +73,16 @@ def body(text: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the tokens of a block, literals whole with their quotes."""
-    return _TOKEN.findall(text)
+    """Return the tokens of a block, literals whole with their quotes, a qualified name of SQL without those of its parts.
+
+    Example:
+        >>> tokens('SELECT "A b" FROM "X"."T"')
+        ['SELECT', '"A b"', 'FROM', 'X.T']
+    """
+    found: list[str] = _TOKEN.findall(text)
+    if '"' not in text:
+        return found
+    return [word if word[0] == "'" or _LONE.fullmatch(word) else word.replace('"', "") for word in found]
 
 
 def command(text: str) -> ExecCommand:

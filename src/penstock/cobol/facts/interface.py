@@ -218,8 +218,8 @@ def channels(
 def type_of(program: Program, code: Code, found: InterfaceOperations, names: DataNames) -> tuple[ProgramType, str]:
     """Return the type of a program, and the reason.
 
-    The first criterion that holds decides: a copybook, CICS commands, DL/I, an IMS entry point, a function or class, parameters
-    (other than the one of JCL), a nested program, EXIT PROGRAM without STOP RUN. Otherwise it is a batch program.
+    The first criterion that holds decides: a copybook, CICS commands, DL/I, an IMS entry point, DFHCOMMAREA, a function or class,
+    parameters (other than the one of JCL), a nested program, EXIT PROGRAM without STOP RUN. Otherwise it is a batch program.
     """
     if program.kind == "copybook":
         return "copybook", "no division of a program is in it"
@@ -231,6 +231,8 @@ def type_of(program: Program, code: Code, found: InterfaceOperations, names: Dat
         return "IMS", f"DL/I at line {found.dli[0].line}"
     if any(name.upper() == "DLITCBL" for name, _ in program.entry_points):
         return "IMS", "its entry point is DLITCBL"
+    if names.one("DFHCOMMAREA") is not None:
+        return "CICS", "its LINKAGE SECTION has DFHCOMMAREA"
     if program.kind in {"function", "class", "method"}:
         return "subroutine", f"it is a {program.kind}"
     if program.using and not _is_parm(program.using, names):

@@ -240,7 +240,12 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
             if word == "=":  # NonStop SQL names a table by a DEFINE: =ORDERS
                 defined = "".join(words[at : at + 2])
                 found.setdefault(defined.upper(), defined)
-            elif word not in _NOT_A_TABLE and word[0] not in ":'0123456789?" and word not in common:
+            elif (
+                word not in _NOT_A_TABLE
+                and word[0] not in ":'0123456789?"
+                and word not in common
+                and any(map(str.isalnum, word))
+            ):
                 found.setdefault(word, words[at])
         elif word in _CLAUSES:
             listing = False

@@ -56,22 +56,31 @@ FNAMES = re.compile(r"FNAMES=\(?([A-Z0-9$#@,]+)\)?", re.IGNORECASE)
 # INFILE and OUTFILE, INDATASET and OUTDATASET, or IFILE and OFILE, IDS and ODS; the first letter gives the direction.
 REPRO_FILES = re.compile(r"\b(I|O)(?:N|UT)?FILE[ ]*\([ ]*([A-Z0-9$#@]+)", re.IGNORECASE)
 REPRO_SETS = re.compile(r"\b(I|O)(?:(?:N|UT)DATASET|DS)[ ]*\([ ]*([^\s()]+(?:\([^\s()]*\))?)", re.IGNORECASE)
-_DSN = re.compile(r"'[^'\n]*'|[A-Z0-9$#@&.*-]+(?:\([^\s()]*\))?", re.IGNORECASE)
+# A name may hold variables that a scheduler or a template fills in: PROD.CUST.D%%ODATE, ${HLQ}.CUST.
+_NAME = r"'[^'\n]*'|[^\s()',;]+(?:\([^\s()]*\))?"
+_DSN = re.compile(_NAME)
 _CONTROL_COMMENT = re.compile(r"(?s)/\*.*?\*/")
 _CONTINUED = re.compile(r"[-+][ ]*\n")
 # DELETE NAME, DELETE (NAME NAME), DEFINE CLUSTER (NAME(NAME) …; the components of a cluster belong to it.
 _CATALOGUED = re.compile(
     r"(?im)^[ ]*(?:(?:IF[^\n]*?THEN|DO)[ ]+)?(?:(?:DELETE|DEL)[ ]+"
-    r"(?P<deleted>\([^()]*\)|'[^'\n]*'|[A-Z0-9$#@&.*-]+(?:\([^\s()]*\))?)"
+    rf"(?P<deleted>\([^()]*\)|{_NAME})"
     r"|(?:DEFINE|DEF)[ ]+(?:CLUSTER|CL|ALTERNATEINDEX|AIX|PATH|GENERATIONDATAGROUP|GDG|NONVSAM|NVSAM|ALIAS|PAGESPACE|PGSPC|"
     r"USERCATALOG|UCAT)\s*\([^\n]*?\bNAME\s*\(\s*(?P<made>[^\s()]+))"
 )
 ICETOOL_FILES = re.compile(r"\b(FROM|TO)[ ]*\([ ]*([A-Z0-9$#@,]+)[ ]*\)", re.IGNORECASE)
-# The tables that a DB2 utility loads and unloads, and the DB2 programs that run the SQL in their SYSIN.
-_DB2_LOADS = re.compile(r"\b(INTO|FROM)\s+TABLE\s+([\w$#@.\"]+)", re.IGNORECASE)
-_DB2_UTILITIES = frozenset({"DSNUTILB", "DSNUTILS", "DSNUPROC", "DSNUTILX"})
+# The tables that a DB2 utility loads and unloads, and the DB2 programs that run the SQL in their SYSIN. Other vendors'
+# utilities (UNLOAD PLUS, LOADPLUS, High Performance Unload) unload what a SELECT says, and the system's own loads from the
+# SELECT of a cursor.
+_DB2_LOADS = re.compile(r"\b(INTO|FROM)\s+TABLE\s+((?:\"[^\"\n]*\"|[\w$#@.])+)", re.IGNORECASE)
+_SELECTED = re.compile(r"(?is)\bSELECT\b.*?(?=\bSELECT\b|\bENDEXEC\b|;|\Z)")
+_DB2_UTILITIES = frozenset({"DSNUTILB", "DSNUTILS", "DSNUPROC", "DSNUTILX", "ADUUMAIN", "AMUUMAIN", "INZUTILB"})
 _RUN_SQL = frozenset({"DSNTEP2", "DSNTEP4", "DSNTIAD", "DSNTIAUL"})
 _SQL_COMMENT = re.compile(r"(?m)--[^\n]*$|^\*[^\n]*$")
+# &OWNER..T, %%OWNER..T, ${OWNER}.T, {{ owner }}.T, <OWNER>.T
+_SCHEMA_VARIABLE = re.compile(r"(?:(?:&|%%)[\w$#@]+\.\.|(?:\$\{[^{}\s]+\}|\{\{[^{}\n]*\}\}|<[\w-]+>)\.)(?=[\w\"])")
+_VARIABLE = frozenset("&*%{<")
+"""What makes the name of a program a variable, or that of a data set (`PGM=*.STEP.DD`)."""
 _BACK = re.compile(r"\*\.(?:([A-Z0-9$#@]+(?:\.[A-Z0-9$#@]+)?)\.)?([A-Z0-9$#@]+)\Z", re.IGNORECASE)
 
 
@@ -149,7 +158,7 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
                 continue
             for program in one.step.programs:
                 # PGM=&NAME if nothing sets NAME, and PGM=*.STEP.DD, which is a data set that another step created.
-                is_named = not set(program) & set("&*")
+                is_named = _VARIABLE.isdisjoint(program)
                 why = "" if is_named else "its name is a symbol that nothing here sets, or that of a data set"
                 target = NodeId("program", key(program))
                 yield EstateEdge(node, "runs", target, "is" if is_named else "unknown", cited, why)
@@ -282,18 +291,20 @@ def idcams_control(dd: Dd) -> str:
 
 def tables(step: StepOfJob) -> Iterator[EstateEdge]:
     """Yield the tables that a step reads and writes according to its SYSIN: SQL, or the LOAD and UNLOAD of a utility."""
-    programs = set(map(key, step.step.programs)) | {key(step.step.program or "")}
+    programs = {key(name) for name in (*step.step.programs, step.step.program, step.step.procedure) if name}
     for path, dd in step.dds if programs & (_RUN_SQL | _DB2_UTILITIES) else ():
         if key(dd.name) != "SYSIN" or not dd.in_stream:
             continue
         cited = (CitedLine(path, dd.line),)
-        control = _SQL_COMMENT.sub("", "\n".join(dd.in_stream))
+        control = _SCHEMA_VARIABLE.sub("", _SQL_COMMENT.sub("", "\n".join(dd.in_stream)))
         if programs & _DB2_UTILITIES:
             for way, name in _DB2_LOADS.findall(control):
                 table = NodeId("table", key(name.replace('"', "")))
                 yield EstateEdge(step.node, "writes" if way.upper() == "INTO" else "reads", table, "is", cited)
-            continue
-        for text in control.split(";"):
+            texts = _SELECTED.findall(control)
+        else:
+            texts = control.split(";")
+        for text in texts:
             operation, named = statement(text)
             yield from sql_edges(step.node, operation, [NodeId("table", key(name)) for name in named], "is", cited)
 
