@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
+from tests.growth import BOUND, growth
 
 from penstock.cobol import scan
 from penstock.cobol.estate import Estate, Located, member
@@ -10,6 +13,9 @@ from penstock.cobol.facts import Facts, facts
 from penstock.cobol.graph import EstateGraph, impact, part_of
 
 from .sources import program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.proves("C-16")
 
@@ -192,9 +198,55 @@ def test_a_group_that_is_longer_than_any_statement_spells_no_text() -> None:
 
 def test_texts_of_several_strings_are_in_the_order_of_their_lines() -> None:
     """Line 9 is before line 11: lines are numbers."""
-    strings = [f"STRING 'DELETE FROM T{number}' DELIMITED BY SIZE INTO ASKED" for number in range(99)]
-    found = ran(*strings, "EXEC SQL EXECUTE IMMEDIATE :ASKED END-EXEC", "GOBACK.")
-    assert found.sql[0].tables == tuple(f"T{number}" for number in range(99))
+    found = ran(*composed_on_condition(60), "EXEC SQL EXECUTE IMMEDIATE :ASKED END-EXEC", "GOBACK.")
+    assert found.sql[0].tables == tuple(f"T{number}" for number in range(60))
+
+
+def test_more_texts_than_are_followed_are_said_to_be_more() -> None:
+    """Otherwise n statements that each of n texts may reach would cost n * n."""
+    found = ran(*composed_on_condition(99), "EXEC SQL EXECUTE IMMEDIATE :ASKED END-EXEC", "GOBACK.")
+    assert found.sql[0].tables == tuple(f"T{number}" for number in range(64))
+    assert found.sql[0].unknown == "more than 64 texts are possible"
+
+
+def composed_on_condition(count: int) -> list[str]:
+    """Return statements that may each compose a text."""
+    return [
+        f"IF PROC = '{number}' STRING 'DELETE FROM T{number}' DELIMITED BY SIZE INTO ASKED END-IF"
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("second", "tables"),
+    [
+        ("STRING 'DELETE FROM B' DELIMITED BY SIZE INTO ASKED", ("B",)),
+        ("STRING 'DELETE FROM ' 'B' INTO ASKED", ("B",)),
+        ("STRING 'DELETE FROM ' DELIMITED SIZE PROC DELIMITED BY SPACE INTO ASKED", ()),
+        # What was there stays before the pointer, and all of it if no character is sent.
+        ("STRING 'DELETE FROM B' DELIMITED BY SIZE INTO ASKED POINTER STMT-LENGTH", ("A", "B")),
+        ("STRING 'DELETE FROM B' DELIMITED BY PROC INTO ASKED", ("A", "B")),
+        ("STRING ASKED DELIMITED BY SIZE ' WHERE C = 1' DELIMITED BY SIZE INTO ASKED", ("A",)),
+    ],
+)
+def test_a_text_that_is_composed_replaces_the_one_before(second: str, tables: tuple[str, ...]) -> None:
+    """Each PREPARE has the text of the STRING before it; the end of a longer text is no statement."""
+    before = "STRING 'DELETE FROM A' DELIMITED BY SIZE INTO ASKED"
+    found = ran(before, second, "EXEC SQL EXECUTE IMMEDIATE :ASKED END-EXEC", "GOBACK.")
+    assert found.sql[0].tables == tables
+
+
+def test_time_is_linear_in_the_statements_that_are_prepared_from_composed_texts() -> None:
+    """Each of them has one text, and not those of all STRINGs before it."""
+
+    def work(size: int) -> Callable[[], object]:
+        prepared = (
+            f"STRING 'DELETE FROM T{at}' INTO ASKED EXEC SQL PREPARE S{at} FROM :ASKED END-EXEC" for at in range(size)
+        )
+        source = scan(program(*prepared, "GOBACK.", data=DATA), source_format="free")
+        return lambda: facts(source, source.programs[0])
+
+    assert growth(work, 120) < BOUND
 
 
 def test_a_procedure_of_the_database_may_be_a_program_of_its_name() -> None:

@@ -214,3 +214,19 @@ def test_a_filler_that_grows_with_what_it_is_laid_over_fits() -> None:
     found = grown("N", 2, *data, "PROCEDURE DIVISION.", "    GOBACK.")
     told = {one.node.name.removeprefix("P.") for one in found if one.what == "redefinition"}
     assert told == {"D", "M"}
+
+
+def test_numbers_of_thousands_of_figures_are_no_sizes() -> None:
+    """Python refuses to read them, so that one such literal ended the analysis of the whole program."""
+    long = "9" * 5000
+    found = grown(
+        "A",
+        2,
+        f"01 A PIC 9(4) VALUE {long}.",
+        f"   88 B VALUE 1 THRU {long}.",
+        "01 C PIC X(4).",
+        "PROCEDURE DIVISION.",
+        f"    IF A < {long} PERFORM {long} TIMES MOVE A TO C END-PERFORM.",
+        f"    EXEC CICS WRITEQ TS QUEUE('Q') FROM(A) LENGTH({long}) END-EXEC.",
+    )
+    assert {one.what for one in found} >= {"too short"}

@@ -15,6 +15,7 @@ from penstock.chunk import plan
 from penstock.cobol import scan
 from penstock.cobol.estate import kind_of
 from penstock.cobol.facts import facts
+from penstock.cobol.graph import part_of
 from penstock.scribe import document
 from penstock.scribe.documenting import subject
 from penstock.scribe.gathering import gather
@@ -41,6 +42,36 @@ def test_facts_take_time_in_proportion() -> None:
         return lambda: [facts(source, one) for one in source]
 
     assert growth(work, 800) < BOUND
+
+
+def _moved(size: int) -> str:
+    """Return a program that moves each of the items of one group."""
+    data = ("01  G.", *_lines(size, "    05  A{0} PIC X."))
+    return program(*_lines(size, "    MOVE A{1} TO A{0}."), data=data)
+
+
+def _replaced(size: int) -> str:
+    """Return a program with a REPLACE of many pairs."""
+    pairs = _lines(size, "==:T{0}:== BY ==X{0}==")
+    return "\n".join(["REPLACE", *pairs, ".", program(data=tuple(_lines(size, "01  A:T{0}: PIC X.")))])
+
+
+@pytest.mark.proves("C-12", "C-16")
+@pytest.mark.parametrize(("text", "size"), [(_moved, 150), (_replaced, 150)])
+def test_programs_take_time_in_proportion(text: Callable[[int], str], size: int) -> None:
+    """Many moves within one group, and many pairs of one REPLACE."""
+
+    def work(size: int) -> Callable[[], object]:
+        written = text(size)
+
+        def run() -> None:
+            source = scan(written, source_format="free")
+            (one,) = source.programs
+            part_of(facts(source, one, tells_apart=True), one, "p.cbl")
+
+        return run
+
+    assert growth(work, size) < BOUND
 
 
 @pytest.mark.proves("C-3")

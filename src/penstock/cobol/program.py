@@ -41,6 +41,15 @@ def key(name: str) -> str:
     return name.upper()
 
 
+def number(figures: str) -> int | None:
+    """Return the whole number that figures mean, with or without a plus sign; None for other text, and for more than 40 figures.
+
+    No size has so many, and Python refuses to read some thousands.
+    """
+    text = figures.removeprefix("+")
+    return int(text) if len(text) <= 40 and text.isascii() and text.isdigit() else None
+
+
 DESCRIBED = re.compile(
     r"(?i)(?:DDSR?-(?P<format>[A-Z0-9#$@_-]+?)|DDR?-(?P<all>ALL-FORMATS))(?P<suffix>-I-O|-I|-O)?(?P<indicators>-INDIC(?:ATORS?)?)?"
 )

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -88,10 +90,7 @@ def replaced(code: str, folded: str, starts: tuple[int, ...], find: Lookup | Non
 
 def rewritten(code: str, replacing: Replacing) -> str:
     """Return a stretch of code with old texts replaced by new ones; line ends within an old text follow the new one."""
-    # One expression for all pairs, because the standard compares all of them at each word: the first match replaces, and its
-    # result is not compared again. One pair after the other would turn AA into CC with ==AA== BY ==BB== ==BB== BY ==CC==. The
-    # pairs contain no groups themselves, so a group's number is its pair's; a literal that no pair matches has none.
-    pairs = [(pattern, _bare(new)) for one in replacing for old, new in one if (pattern := _pattern(old)) is not None]
+    whole, pairs = _pairs(replacing)
     if not pairs:
         return code
     room = MAX_GROWN_CHARS
@@ -99,14 +98,37 @@ def rewritten(code: str, replacing: Replacing) -> str:
     def new_text(found: re.Match[str]) -> str:
         # A function and not a template: the new text may hold backslashes and group references.
         nonlocal room
-        if found.lastindex is None:
+        same = pairs.get(_alike(found[0]), ())
+        fit = (new for old, new in same if len(same) == 1 or re.compile(old, re.IGNORECASE).match(code, found.start()))
+        new = next(fit, None)
+        if new is None:
             return found[0]
-        new = pairs[found.lastindex - 1][1]
         room -= max(0, len(new) - len(found[0]))
         return new + "\n" * len(_LINE_ENDS.findall(found[0])) if room >= 0 else found[0]
 
-    anything = "|".join(f"({pattern})" for pattern, _ in pairs)
-    return re.sub(f"{anything}|{LITERAL}", new_text, code, flags=re.IGNORECASE)
+    return whole.sub(new_text, code)
+
+
+@lru_cache(maxsize=16)
+def _pairs(replacing: Replacing) -> tuple[re.Pattern[str], dict[str, list[tuple[str, str]]]]:
+    """Return an expression for all old texts and literals, and the pairs by their old text: its expression and the new text."""
+    # One expression for all pairs, because the standard compares all of them at each word: the first match replaces, and its
+    # result is not compared again. One pair after the other would turn AA into CC with ==AA== BY ==BB== ==BB== BY ==CC==. The
+    # text that is found says which pair it is, unless LEADING or TRAILING make several pairs of it; with a group for each pair,
+    # time grew with the cube of their number.
+    patterns: list[str] = []
+    pairs: dict[str, list[tuple[str, str]]] = {}
+    for old, new in chain.from_iterable(replacing):
+        words = _sought(old)
+        if words:
+            patterns.append(_pattern(old))
+            pairs.setdefault(_alike(" ".join(words)), []).append((patterns[-1], _bare(new)))
+    return re.compile("|".join((*patterns, LITERAL)), re.IGNORECASE), pairs
+
+
+def _alike(text: str) -> str:
+    """Return what is equal for all spellings of a text that one expression matches."""
+    return " ".join(text.casefold().split())
 
 
 def around_statements(code: str, replacing: Replacing) -> str:
@@ -189,20 +211,23 @@ def line_starts(code: str) -> tuple[int, ...]:
     return (0, *(end.end() for end in _LINE_ENDS.finditer(code)))
 
 
-def _pattern(old: str) -> str | None:
-    """Return an expression without groups for an old text; None for one without words.
+def _pattern(old: str) -> str:
+    """Return an expression without groups for an old text that has words.
 
     Words match as words, with any blanks between them. Two exceptions: an operand that begins or ends with a sign,
     as `:TAG:` does, also matches within a word on that side, which is how templates are written; and LEADING or
     TRAILING matches only the beginning or end of a word.
     """
-    side, _, rest = old.strip().partition(" ")
-    words = _PARTS.findall(_bare(rest if side.upper() in {"LEADING", "TRAILING"} else old))
-    if not words:
-        return None
-    left = r"(?<![A-Za-z0-9_-])" if words[0][0].isalnum() and side.upper() != "TRAILING" else ""
-    right = r"(?![A-Za-z0-9_-])" if words[-1][-1].isalnum() and side.upper() != "LEADING" else ""
+    side, words = old.split(None, 1)[0].upper(), _sought(old)
+    left = r"(?<![A-Za-z0-9_-])" if words[0][0].isalnum() and side != "TRAILING" else ""
+    right = r"(?![A-Za-z0-9_-])" if words[-1][-1].isalnum() and side != "LEADING" else ""
     return left + r"\s+".join(map(re.escape, words)) + right
+
+
+def _sought(old: str) -> list[str]:
+    """Return the words of an old text without LEADING and TRAILING."""
+    side, _, rest = old.strip().partition(" ")
+    return _PARTS.findall(_bare(rest if side.upper() in {"LEADING", "TRAILING"} else old))
 
 
 def _bare(text: str) -> str:

@@ -15,6 +15,7 @@ from collections import deque
 from functools import reduce
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ..program import number
 from .macros import split, values
 
 if TYPE_CHECKING:
@@ -314,7 +315,7 @@ def _dd(card: JclCard) -> Dd:
         line=card.line,
         end_line=card.end_line,
         step=step if dot else None,
-        record_bytes=int(length) if (length := _of_record(operands, "LRECL")).isdigit() else 0,
+        record_bytes=number(_of_record(operands, "LRECL")) or 0,
         is_variable=_of_record(operands, "RECFM")[:1].upper() == "V",
         cards=(card,),
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .composing import composed
 from .execs import body, tokens
+from .reaching import MAX_VALUES
 from .resolving import literal
 from .values import Resolved
 
@@ -93,8 +94,9 @@ class DynamicSql:
             return None
         reached = self._reaching.at_block(held, block)
         strung = [text for place in sorted(reached.strung, key=_in_order) for text in self._composed.get(place, ())]
-        texts = {text.value: text for text in (*reached.values, *strung)}
-        return SqlText(tuple(texts.values()), reached.is_sure and not reached.strung, reached.unknown)
+        texts = list({text.value: text for text in (*reached.values, *strung)}.values())
+        unknown = f"more than {MAX_VALUES} texts are possible" if len(texts) > MAX_VALUES else reached.unknown
+        return SqlText(tuple(texts[:MAX_VALUES]), reached.is_sure and not reached.strung, unknown)
 
     def _letters(self, name: str) -> str:
         """Return the item that holds the characters of a text, qualified: the second part of a text of varying length."""

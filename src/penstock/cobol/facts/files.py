@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..program import key
+from ..program import key, number
 from .layout import pieces
 from .values import FileUse, OuterFile, ProgramFile
 
@@ -195,9 +195,8 @@ def _described(
 def _record_bytes(words: Sequence[str]) -> tuple[int, int] | None:
     """Return the minimum and maximum bytes of a record that a description gives, as in RECORD CONTAINS 20 TO 80."""
     at = words.index("RECORD") + 1 if "RECORD" in words else len(words)
-    figures = [
-        int(word) for word in takewhile(lambda word: word in _SIZES or word.isdigit(), words[at:]) if word.isdigit()
-    ]
+    sizes = takewhile(lambda word: word in _SIZES or word.isdigit(), words[at:])
+    figures = [size for word in sizes if (size := number(word)) is not None]
     return (figures[0], figures[-1]) if figures else None
 
 

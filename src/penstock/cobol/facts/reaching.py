@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .references import References
     from .resolving import Values
     from .solving import Transfer
+    from .storage import Sharing
 
 MAX_ITEMS = 120
 """The maximum number of items whose values are followed in one program; the values of others are not determined."""
@@ -92,6 +93,9 @@ class Reaching:
         self._names, self._values, self._referred = names, values, referred
         self._records = records
         self._storage = Storage(names)
+        self._near: dict[
+            int, tuple[dict[int, list[int]], Sharing]
+        ] = {}  # by record: its writes, by the items they name
         self._items: dict[int, int] = {}  # the followed items, with the bits of all their definitions
         self._definitions: list[_Definition] = []
         self._execs: dict[tuple[str | None, int, int], Site] | None = None
@@ -137,7 +141,7 @@ class Reaching:
         other = Reaching(
             self._code, self._trees, self._pieces, self._names, self._referred, self._values, self._records
         )
-        other._ways, other._writes = self._ways, self._writes
+        other._ways, other._writes, other._near = self._ways, self._writes, self._near
         other._collect(items, is_traced=False)
         return other
 
@@ -169,9 +173,11 @@ class Reaching:
         queue: deque[tuple[int, int | None, tuple[int | None, ...]]] = deque([(index, node, ())])
         seen = {(index, node)}
         is_blank = False
-        while queue and len(values) <= MAX_VALUES:
+        while queue and max(len(values), len(strung)) <= MAX_VALUES:
             item, place, sizes = queue.popleft()
             for definition in self._reaching(item, place):
+                if max(len(values), len(strung)) > MAX_VALUES:
+                    break
                 if definition.source is not None and definition.source not in self._items:
                     unknown = unknown or "too many items would have to be followed"
                 elif definition.source is not None:
@@ -193,8 +199,8 @@ class Reaching:
                     how = _GIVEN_BY.get(definition.how, "MOVE")
                     values.setdefault(value, Resolved(value, how, definition.line, definition.copybook))
         # Reported rather than guessed: which values were found first depends on the order of the walk.
-        if len(values) > MAX_VALUES:
-            unknown = unknown or f"more than {MAX_VALUES} values are possible"
+        if max(len(values), len(strung)) > MAX_VALUES:
+            unknown = f"more than {MAX_VALUES} values are possible"
         found = tuple(values.values())[:MAX_VALUES]
         result = ReachedValues(found, len(found) == 1 and not unknown and not is_blank, unknown, frozenset(strung))
         self._known[index, node] = result
@@ -236,12 +242,12 @@ class Reaching:
         one = self._names.items[item]
         return None if one.usage.endswith("POINTER") else one.bytes
 
-    def _reaching(self, item: int, node: int | None) -> list[_Definition]:
-        """Return the definitions of an item that reach a node; all of them if paths are not known."""
+    def _reaching(self, item: int, node: int | None) -> Iterable[_Definition]:
+        """Yield the definitions of an item that reach a node; all of them if paths are not known."""
         bits = self._items.get(item, 0)
         if node is not None and self._solved is not None and (mask := self._solved.at(node)) is not None:
             bits &= mask
-        return [self._definitions[at] for at in _bits(bits)]
+        return (self._definitions[at] for at in _bits(bits))
 
     # ── collecting definitions ──
 
@@ -265,11 +271,13 @@ class Reaching:
             root = self._storage.root(item)
             # A GLOBAL or EXTERNAL item may have any value after a call of another program.
             called = [(said, (), _Writing(root, False, True)) for said in calls] if self._shared(item) else ()
-            for said, mentions, writing in (*self._writes.get(root, ()), *called):
+            for said, mentions, writing in (*self._writes_near(item, root), *called):
                 if (definition := self._defines(item, said, mentions, writing)) is not None:
                     # A write of a part destroys the text of the whole, although the other parts keep theirs.
                     is_part = is_traced and definition.text is None and definition.source is None
-                    is_part = is_part and writing.whole and self._is_sent(said, writing)
+                    is_part = (
+                        is_part and writing.whole and (self._is_sent(said, writing) or _begins(item, said, writing))
+                    )
                     found.append(definition._replace(kills=True) if is_part else definition)
             self._items[item] = 0
             for definition in found:
@@ -317,6 +325,17 @@ class Reaching:
                 for item in self._records.get(said.operand, ()):
                     found.setdefault(root(item), []).append((said, (), _Writing(item, True, False)))
         return found
+
+    def _writes_near(self, item: int, root: int) -> list[tuple[ReadStatement, Sequence[Mention], _Writing]]:
+        """Return the writes of a record, in order, that may change an item of it."""
+        writes = self._writes.get(root, [])
+        if root not in self._near:
+            by_item: dict[int, list[int]] = {}
+            for at, (_, _, writing) in enumerate(writes):
+                by_item.setdefault(writing.item, []).append(at)
+            self._near[root] = by_item, self._storage.sharing(by_item)
+        by_item, sharing = self._near[root]
+        return [writes[at] for at in sorted(at for one in sharing.near(item) for at in by_item[one])]
 
     def _function(self, said: ReadStatement) -> frozenset[int]:
         """Return the items by which a call tells DL/I its function, and their count; DL/I only reads them."""
@@ -456,6 +475,16 @@ class _Writing(NamedTuple):
     is_passed: bool
     is_cut: bool = False
     mention: Mention | None = None
+
+
+def _begins(item: int, said: ReadStatement, writing: _Writing) -> bool:
+    """Return whether a STRING certainly begins an item anew: with all of its first sender, which is not that item."""
+    if said.verb != "STRING" or writing.item != item or "POINTER" in said.keys or "INTO" not in said.keys:
+        return False
+    into = said.keys.index("INTO")
+    sent = said.keys[1:into]
+    ends = sent[sent.index("DELIMITED") + 1 :] if "DELIMITED" in sent else ("SIZE",)
+    return "SIZE" in ends[:2] and said.keys[into + 1] not in sent
 
 
 def _is_statement(definition: _Definition) -> bool:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ..clauses import FIGURATIVE
-from ..program import key
+from ..program import key, number
 from .comparing import operands
 from .values import SourcePlace, StatedLength
 
@@ -105,11 +105,11 @@ def _commanded(
             own = names.items[by].value
             # The values of an item are its VALUE and the literals moved to it.
             for one in sorted({*written.get(by, ()), *([own] if own else [])}):
-                if one.lstrip("+").isdigit():
-                    yield StatedLength(item, None, int(one), f"{text}({length}) of {one}", "CICS", False, ())
-        elif figures.lstrip("+").isdigit():
+                if (bytes_said := number(one)) is not None:
+                    yield StatedLength(item, None, bytes_said, f"{text}({length}) of {one}", "CICS", False, ())
+        elif (bytes_said := number(figures)) is not None:
             said = f"{text}({length})" if figures == length else f"{text}({length}) of {figures}"
-            yield StatedLength(item, None, int(figures), said, "CICS", True, ())
+            yield StatedLength(item, None, bytes_said, said, "CICS", True, ())
 
 
 def _written(code: Code, names: DataNames, constants: Mapping[str, str]) -> dict[int, set[str]]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from .naming import DataNames
 
 
@@ -61,7 +63,7 @@ class Storage:
             return True
         if item in self._names.above(writer):
             return False
-        one, other = self._extent(writer), self._extent(item)
+        one, other = self.extent(writer), self.extent(item)
         if one is None or other is None:
             return False
         if one[1] <= other[0] or other[1] <= one[0]:
@@ -86,15 +88,58 @@ class Storage:
                 return index
         return None
 
+    def sharing(self, writers: Iterable[int]) -> Sharing:
+        """Return an index of some items of one record, which finds those that share bytes with another item of it."""
+        return Sharing(self, writers)
+
     def _table(self, index: int) -> int | None:
         """Return the outermost table that an item is or belongs to; None if there is none."""
         around = [at for at in (index, *self._names.above(index)) if self._names.items[at].occurs is not None]
         return around[-1] if around else None
 
-    def _extent(self, index: int) -> tuple[int, int] | None:
+    def extent(self, index: int) -> tuple[int, int] | None:
         """Return the start and end of the bytes of an item in its record, with all occurrences of its table; None if unknown."""
         table = self._table(index)
         item = self._names.items[index if table is None else table]
         if item.offset is None or item.bytes is None:
             return None
         return item.offset, item.offset + item.bytes * (item.occurs or 1)
+
+
+class Sharing:
+    """Some items of one record, by the bytes that they take: with each compared, n items and n writes would cost n * n.
+
+    Args:
+        storage: The storage.
+        items: The items.
+    """
+
+    # An item is in the smallest aligned block of 2 ** n bytes that contains it, and so shares no bytes with items of other blocks
+    # unless one of the blocks contains the other.
+
+    def __init__(self, storage: Storage, items: Iterable[int]) -> None:
+        self._storage = storage
+        self._anywhere: list[int] = []  # the items whose place is not known
+        self._blocks: dict[int, dict[int, list[int]]] = {}  # by n, and by the number of the block
+        for item in items:
+            extent = storage.extent(item)
+            if extent is None or extent[0] >= extent[1]:
+                self._anywhere.append(item)
+            else:
+                size = (extent[0] ^ (extent[1] - 1)).bit_length()
+                self._blocks.setdefault(size, {}).setdefault(extent[0] >> size, []).append(item)
+
+    def near(self, item: int) -> Iterator[int]:
+        """Yield the items that may share bytes with an item; every one that does is among them."""
+        yield from self._anywhere
+        start, end = self._storage.extent(item) or (0, 0)
+        for size, blocks in self._blocks.items():
+            numbers = range(start >> size, ((end - 1) >> size) + 1)
+            if start >= end:
+                found = list(blocks)
+            elif len(numbers) > len(blocks):
+                found = [at for at in blocks if at in numbers]
+            else:
+                found = [at for at in numbers if at in blocks]
+            for at in found:
+                yield from blocks[at]

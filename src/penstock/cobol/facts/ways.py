@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..program import key
+from ..program import key, number
 from .code import is_inline, nests, performed_at
 from .execs import comes_back
 from .flow import Places
@@ -423,7 +423,7 @@ def _at_least_once(keys: Sequence[str]) -> bool:
     """Return whether a loop certainly runs once: it has TEST AFTER, or its count is a number above zero."""
     if "TEST" in keys and "AFTER" in keys[keys.index("TEST") :][:3]:
         return True
-    return "TIMES" in keys and keys[keys.index("TIMES") - 1].isdecimal() and int(keys[keys.index("TIMES") - 1]) > 0
+    return "TIMES" in keys and bool(number(keys[keys.index("TIMES") - 1]))
 
 
 def _alters(code: Code) -> dict[str, list[str]]:

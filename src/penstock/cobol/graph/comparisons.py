@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..program import number
 from .shortages import Sizes, shortage
 from .sizes import size_of
 from .values import NodeId, by_field
@@ -105,4 +106,5 @@ def _is_highest(literal: str, sizes: Sizes) -> bool:
         return end[0] not in "Xx" and len(text) == size.characters and _HIGHEST.fullmatch(text) is not None
     figures = end.lstrip("+-").partition(".")[0].partition(",")[0]
     # `A < 10000` is true of all four-digit values, as `A <= 9999` is.
-    return size.kind == "number" and figures.isdigit() and 10**size.digits - 1 <= int(figures) < 10**then.digits
+    limit = number(figures) if size.kind == "number" else None
+    return limit is not None and 10**size.digits - 1 <= limit < 10**then.digits

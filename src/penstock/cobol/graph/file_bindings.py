@@ -14,7 +14,7 @@ from .naming import plain_path
 from .values import CitedLine, FileBinding, FileName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from ..facts.values import DataItem, FileUse, ProgramFile
     from .values import Verb
@@ -30,12 +30,12 @@ _NAME = re.compile(r"[\w$#@*-]+")
 """A file name without folder and suffix."""
 
 
-def file_binding(file: ProgramFile, items: Sequence[DataItem], program: str, path: str) -> FileBinding:
+def file_binding(file: ProgramFile, records: tuple[int, ...], program: str, path: str) -> FileBinding:
     """Return a file of a program as a job sees it.
 
     Args:
         file: The file.
-        items: The items of the program, for the records of the file.
+        records: The indexes of its records among the items of the program.
         program: The name of the program's node.
         path: The file that holds the program.
     """
@@ -49,7 +49,7 @@ def file_binding(file: ProgramFile, items: Sequence[DataItem], program: str, pat
     return FileBinding(
         name=f"{program}.{key(file.name)}",
         dds=tuple(dict.fromkeys(key(one.value) for one in file.named_by)) or ((key(file.dd),) if file.dd else ()),
-        records=records_of(file, items),
+        records=records,
         is_read="reads" in does,
         is_written="writes" in does,
         is_opened_for=tuple(dict.fromkeys(use.mode for use in opens if use.mode)),
@@ -63,14 +63,13 @@ def file_binding(file: ProgramFile, items: Sequence[DataItem], program: str, pat
     )
 
 
-def records_of(file: ProgramFile, items: Sequence[DataItem]) -> tuple[int, ...]:
-    """Return the indexes of a file's records."""
-    wanted = key(file.name)
-    return tuple(
-        index
-        for index, item in enumerate(items)
-        if item.level == 1 and item.file is not None and key(item.file) == wanted
-    )
+def records_of(items: Iterable[DataItem]) -> dict[str, tuple[int, ...]]:
+    """Return the indexes of the records of each file, by its name in capitals."""
+    found: dict[str, list[int]] = {}
+    for index, item in enumerate(items):
+        if item.level == 1 and item.file is not None:
+            found.setdefault(key(item.file), []).append(index)
+    return {file: tuple(records) for file, records in found.items()}
 
 
 def done_by(use: FileUse) -> tuple[Verb, ...]:

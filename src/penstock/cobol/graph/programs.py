@@ -85,6 +85,7 @@ class _Drawing:
         self._name = name = key(stem(path)) if self._is_copybook else program_name(program.called or stem(path))
         self._data = DataNames(facts.items, facts.outer)
         self._items = self._data.items
+        self._records = records_of(facts.items)
         self._names: tuple[str, ...] = field_names(name, facts.items)
         for outer in facts.outer:
             self._names += field_names(program_name(outer.program), outer.items)
@@ -139,7 +140,10 @@ class _Drawing:
             columns=tuple(one for one in column_uses(facts, seen) if one.field < self._data.own)
             if self._is_whole
             else (),
-            files=tuple(file_binding(file, facts.items, self._name, self._path) for file in facts.files),
+            files=tuple(
+                file_binding(file, self._records.get(key(file.name), ()), self._name, self._path)
+                for file in facts.files
+            ),
             sendings=tuple(passings(facts, self._data, self._names, self._name)),
             entries=tuple(entries(facts, self._data, self._scanned, self._name)),
             around=tuple(map(program_name, facts.around)),
@@ -265,7 +269,7 @@ class _Drawing:
         """Add the files: their records, keys and status, and the paragraphs that use them."""
         for file in self._facts.files:
             node = NodeId("file", f"{self._name}.{key(file.name)}")
-            for index in records_of(file, self._facts.items):
+            for index in self._records.get(key(file.name), ()):
                 item = self._facts.items[index]
                 self._add(self._field(index), "is record of", node, "is", self._cite(item.line, item.copybook))
             keyed: tuple[tuple[Verb, tuple[str, ...]], ...] = (("is key of", file.keys), ("is status of", file.status))
