@@ -655,6 +655,12 @@ def test_a_key_of_each_format_is_known_by_itself(kind: str, description: str) ->
         assert redacted(f"see {beginning}{words}") == f"see {beginning}{words}"
 
 
+def test_a_key_behind_any_word_may_mix_digits_and_capitals_near_its_end_alone() -> None:
+    """Its hint does not count what follows them."""
+    assert redacted("see acme_xOTMBYBZdSgyBlB0cm8By4WkLlWIXe.") == "see acme_xOTMBYBZdSgyBlB0cm8By4WkLlWIXe."
+    assert redacted("see acme_xOTMBYBZdSgyBlB0cm8By4WkLlWIXe") == "see [redacted: API key, 35 characters]"
+
+
 @pytest.mark.parametrize(("kind", "description"), described(NAMED), ids=str)
 def test_a_key_of_each_service_is_known_by_its_name(kind: str, description: str) -> None:
     """The name may be written in any way; without it the same letters are an ordinary word."""
@@ -911,15 +917,31 @@ def test_a_second_look_searches_near_marks_alone(monkeypatch: pytest.MonkeyPatch
     searched = 0
     places = redaction._places
 
-    def counted(text: str, until: int | None) -> redaction._Places:
+    def counted(text: str, until: int | None, since: int = 0) -> list[int]:
         nonlocal searched
         searched += len(text)
-        return places(text, until)
+        return places(text, until, since)
 
     monkeypatch.setattr(redaction, "_places", counted)
     text = "a line of no interest\n" * 10_000 + "password=hunter2hunter2\n" + "a line of no interest\n" * 10_000
     assert mark_in(redacted(text))
     assert searched < 1.1 * len(text)
+
+
+def test_a_second_look_tries_only_shapes_that_reach_a_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most shapes read no further than a line or two; lists and cookies read further, and are tried again further away."""
+    tried: list[str] = []
+    look = redaction._at
+
+    def counted(text: str, at: int, floor: int) -> list[redaction.Secret]:
+        tried.append(text[at : at + 6])
+        return look(text, at, floor)
+
+    monkeypatch.setattr(redaction, "_at", counted)
+    filler = "a line of no interest\n" * 200
+    redacted(f"password=hunter2hunter2\n{filler}" + "token = token_2.name_of\nCookie: a=b\n" * 20)
+    assert tried.count("token ") == 20
+    assert tried.count("Cookie") == 40
 
 
 def test_an_engine_goes_through_a_text_before_the_next_one_begins(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -951,8 +973,8 @@ def test_a_short_text_that_holds_nothing_is_searched_once_by_each_engine(monkeyp
 def test_an_option_in_the_midst_of_a_word_is_no_place() -> None:
     """Each candidate place costs as much as a thousand characters without one."""
     pytest.importorskip("re2")
-    assert redaction._places("pr-url: https://example.com/", None).next() is None
-    assert redaction._places("curl -u me:secret", None).next() is not None
+    assert not redaction._places("pr-url: https://example.com/", None)
+    assert redaction._places("curl -u me:secret", None)
 
 
 def test_law_looks_grow_with_the_logarithm_of_a_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,9 +16,9 @@ import re
 from bisect import bisect_left, bisect_right
 from functools import cache, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.text.secret_shape import BEFORE_WORD, PRIVATE_KEY_BEGINS, REACH_CHARS
+from penstock.text.secret_shape import BEFORE_WORD
 from penstock.text.secret_values import is_random
 
 if TYPE_CHECKING:
@@ -126,10 +126,8 @@ def secrets_in(
     is_alone = not known and not begun
     if is_alone and len(text) <= _SHORT_CHARS and first_hint(text.encode("utf-8", "surrogatepass")) < 0:
         return []  # as most texts are short, and hold nothing
-    places = _places(text, until)
-    if since:
-        places.skip_to(since)
-    if is_alone and places.next() is None:
+    places = _places(text, until, since)
+    if is_alone and not places:
         return []
     keys = {} if known is None else known
     seen, passed = _seen(text, until, keys, places, 0)
@@ -149,7 +147,7 @@ def secrets_in(
 
 
 def _seen(
-    text: str, until: int | None, keys: dict[str, str], places: _Places, looked_for: int
+    text: str, until: int | None, keys: dict[str, str], places: Iterable[int], looked_for: int
 ) -> tuple[list[Secret], list[int]]:
     """Return the secrets that one pass over a text finds, and the places that it examined.
 
@@ -193,7 +191,7 @@ class _Shown:
         part = bisect_right(self._begins, place) - 1
         return self._shown_begins[part + 1] if part % 2 else self._shown_begins[part] + place - self._begins[part]
 
-    def places(self, passed: list[int], since: int) -> _Places:
+    def places(self, passed: list[int], since: int) -> list[int]:
         """Return where to look again: near marks, both where a search finds hints now and where the first pass looked.
 
         Everywhere else the same would be found again, in as much time as the first pass took.
@@ -211,14 +209,15 @@ class _Shown:
                 near.append((begin, end))
         made = set(filter(self._may_differ, map(self.at, passed)))
         made.update(at for begin, end in near for at in _places_between(self.text, begin, end))
-        return _Listed(made)
+        return sorted(made)
 
     def _may_differ(self, at: int) -> bool:
         """Return whether the result of a shape at a shown place may depend on a mark."""
         behind = bisect_right(self._shown_begins, at)
-        begin, end = self._shown_begins[behind - 1], self._shown_begins[behind : behind + 1]
-        is_near = (behind > 1 and at - begin <= REACH_CHARS) or (end and end[0] - at <= REACH_CHARS)
-        return bool(is_near) or self.text.startswith(PRIVATE_KEY_BEGINS, at)
+        before = [at - self._shown_begins[behind - 1]] if behind > 1 else []
+        after = [begin - at for begin in self._shown_begins[behind : behind + 1]]
+        apart = min(before + after)
+        return any(apart <= shape.reach_chars for _, shape in _tried_at(self.text, at))
 
     def behind(self, seen: Secret, margin: int) -> Secret:
         """Return the original place of a shown secret, with all of any secret whose mark it touches, and a margin."""
@@ -239,21 +238,23 @@ def _merged(places: Iterable[Secret], since: int = 0) -> list[Secret]:
     return made
 
 
-def _given_away(text: str, until: int | None, places: _Places) -> tuple[list[Secret], list[int]]:
+def _given_away(text: str, until: int | None, places: Iterable[int]) -> tuple[list[Secret], list[int]]:
     """Return what its form, place or name gives away, in order, and the places where that was searched for."""
     made: list[Secret] = []
     passed: list[int] = []
-    floor = 0
-    while (at := places.next()) is not None and (until is None or at < until):
+    floor = mark_end = 0
+    for at in places:
+        if until is not None and at >= until:
+            break
+        if at < floor or at < mark_end:
+            continue
         passed.append(at)
         if mark_end := _end_of_mark(text, at, floor):
-            places.skip_to(mark_end)
             continue
         found = [secret for secret in _at(text, at, floor) if not _end_of_mark(text, secret.start, floor)]
         for secret in found:
             made.append(secret)
             floor = secret.end
-        places.skip_to(max(floor, at + 1))
     return made, passed
 
 
@@ -267,19 +268,15 @@ def _all_places(text: str, key: str, kind: str) -> Iterator[Secret]:
 
 def _at(text: str, at: int, floor: int) -> list[Secret]:
     """Return the secrets of the first shape that has one at a place."""
-    # The hint of a key that begins a word may include the `_`, `\\n` or colour before it, which are not part of the word.
-    before = BEFORE_WORD.match(text, at)
-    behind = before.end() if before else at
-    for begin in dict.fromkeys((at, behind)):
-        for shape in _tried_at(text, begin):
-            if spans := shape.spans(text, begin, floor):
-                return [_told(text, shape.kind, start, end) for start, end in spans]
+    for begin, shape in _tried_at(text, at):
+        if spans := shape.spans(text, begin, floor):
+            return [_told(text, shape.kind, start, end) for start, end in spans]
     return []
 
 
 def _told(text: str, kind: str, start: int, end: int) -> Secret:
     """Return a secret under the most informative kind: for a password that is a key, the key's."""
-    for shape in _tried_at(text, start):
+    for shape in _begun_at(text, start):
         if shape.kind == kind:
             break
         for own_start, own_end in shape.spans(text, start, start):
@@ -303,8 +300,17 @@ def _shapes() -> tuple[Shape, ...]:
     return SHAPES
 
 
-def _tried_at(text: str, at: int) -> list[Shape]:
-    """Return the shapes that may be at a place."""
+def _tried_at(text: str, at: int) -> Iterator[tuple[int, Shape]]:
+    """Yield the shapes that may be at a place where a hint matches, and where each would begin."""
+    # The hint of a key that begins a word may include the `_`, `\\n` or colour before it, which are not part of the word.
+    before = BEFORE_WORD.match(text, at)
+    for begin in (at, before.end()) if before else (at,):
+        for shape in _begun_at(text, begin):
+            yield begin, shape
+
+
+def _begun_at(text: str, at: int) -> list[Shape]:
+    """Return the shapes that may begin at a place."""
     begin = text[at : at + _LEAD_CHARS].lower()
     return [shape for leads, shape in _by_lead().get(begin[:_KEY_CHARS], ()) if begin.startswith(leads)]
 
@@ -325,75 +331,42 @@ def _by_lead() -> dict[str, tuple[tuple[tuple[str, ...], Shape], ...]]:
 # ── where a shape may be ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-class _Places(Protocol):
-    """The places of a text where shapes may be, in order."""
-
-    def next(self) -> int | None:
-        """Return the next place, None if there is none."""
-        ...
-
-    def skip_to(self, at: int) -> None:
-        """Continue at a character after the last place."""
-        ...
-
-
-def _places(text: str, until: int | None) -> _Places:
+def _places(text: str, until: int | None, since: int = 0) -> list[int]:
+    """Return the places from `since` on where a shape may be, in order, with all those before `until`."""
     searches = _linear()
-    return _Hints(text, until, searches) if searches else _Listed(_places_of_leads(text))
+    if not searches:
+        return sorted(place for place in _places_of_leads(text) if place >= since)
+    data = text.encode("utf-8", "surrogatepass")
+    begin, end = _bytes_in(text[:since]), len(data)
+    if until is not None:
+        end = min(end, _bytes_in(text[:until]) + _HINT_BYTES)
+    found = sorted(_hinted(data, begin, end, searches))
+    if len(data) == len(text):
+        return found  # in ASCII a character is a byte
+    made: list[int] = []
+    place, byte = since, begin
+    for hinted in found:
+        passed = data[byte:hinted]
+        place += len(passed) if passed.isascii() else len(passed.decode("utf-8", "surrogatepass"))
+        byte = hinted
+        made.append(place)
+    return made
 
 
-class _Hints:
-    """The places where a hint matches, found by linear engines in one pass each.
+def _hinted(data: bytes, begin: int, end: int, searches: Iterable[_Search]) -> set[int]:
+    """Return the bytes where a hint matches.
 
     Every engine goes through all of the text before a place is looked at. One by one, place by place, each of them would find
     its tables evicted from the processor's cache by the others and by what is done at a place: a third of the time for texts
     with some places.
     """
-
-    def __init__(self, text: str, until: int | None, searches: Iterable[_Search]) -> None:
-        self._text = text
-        self._data = text.encode("utf-8", "surrogatepass")
-        # In ASCII a character is a byte; otherwise both are counted in parallel.
-        self._is_ascii = len(self._data) == len(text)
-        self._end = len(self._data)
-        if until is not None:
-            self._end = min(self._end, _bytes_in(text[:until]) + _HINT_BYTES)
-        self._at = self._byte = 0
-        self._searches = searches
-        self._left: list[int] | None = None
-        """The bytes where a hint matches, the last one first; None until the first place is asked for."""
-
-    def next(self) -> int | None:
-        if self._left is None:
-            self._left = self._found()
-        while self._left and self._left[-1] < self._byte:
-            self._left.pop()
-        if not self._left:
-            return None
-        self._at += self._chars_to(self._left[-1])
-        self._byte = self._left[-1]
-        return self._at
-
-    def skip_to(self, at: int) -> None:
-        self._byte += _bytes_in(self._text[self._at : at])
-        self._at = at
-
-    def _found(self) -> list[int]:
-        """Return the bytes from here on where a hint matches, the last one first."""
-        found: set[int] = set()
-        for search in self._searches:
-            ((start, _),) = search(self._data, self._byte, self._end)
-            while start >= 0:
-                found.add(start)
-                ((start, _),) = search(self._data, start + 1, self._end)
-        return sorted(found, reverse=True)
-
-    def _chars_to(self, byte: int) -> int:
-        """Return how many characters there are from here to a byte."""
-        if self._is_ascii:
-            return byte - self._byte
-        passed = self._data[self._byte : byte]
-        return len(passed) if passed.isascii() else len(passed.decode("utf-8", "surrogatepass"))
+    found: set[int] = set()
+    for search in searches:
+        ((start, _),) = search(data, begin, end)
+        while start >= 0:
+            found.add(start)
+            ((start, _),) = search(data, start + 1, end)
+    return found
 
 
 def _bytes_in(text: str) -> int:
@@ -401,28 +374,12 @@ def _bytes_in(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-class _Listed:
-    """Places that are known in advance."""
-
-    def __init__(self, places: Iterable[int]) -> None:
-        self._left = sorted(places, reverse=True)
-
-    def next(self) -> int | None:
-        return self._left[-1] if self._left else None
-
-    def skip_to(self, at: int) -> None:
-        while self._left and self._left[-1] < at:
-            self._left.pop()
-
-
 def _places_between(text: str, begin: int, end: int) -> Iterator[int]:
     """Yield the places in part of a text, its end included."""
     before = max(0, begin - 1)  # the character before it shows whether a word begins
-    places = _places(text[before : end + _HINT_BYTES], None)
-    while (at := places.next()) is not None and before + at <= end:
-        if before + at >= begin:
-            yield before + at
-        places.skip_to(at + 1)
+    yield from (
+        before + at for at in _places(text[before : end + _HINT_BYTES], None, begin - before) if before + at <= end
+    )
 
 
 def _places_of_leads(text: str) -> set[int]:

@@ -142,9 +142,9 @@ def _said(pattern: str, before: re.Pattern[str] | None = None) -> Callable[[str,
         before: What comes somewhere before the lead on its line, or ends there; None for anything.
     """
 
-    def spans(text: str, at: int, floor: int) -> Spans:
-        del floor  # the words may come before a secret on the same line
+    def spans(text: str, at: int, _floor: int) -> Spans:
         found = _found(pattern, text, at)
+        # The words before it may come before another secret of the same line.
         if found is None or (
             before and not before.search(text[max(0, at - _SQL_CHARS) : found[0]].rpartition("\n")[2])
         ):
@@ -154,41 +154,36 @@ def _said(pattern: str, before: re.Pattern[str] | None = None) -> Callable[[str,
     return spans
 
 
-def _setter(text: str, at: int, floor: int) -> Spans:
+def _setter(text: str, at: int, _floor: int) -> Spans:
     """Return the value that `setPassword("…")` or `.password("…")` sets; a call that only reads one has no value there."""
-    del floor
     found = _found(_SETTER, text, at, has_digit=True)
     return (found,) if found and _SETS.search(text, max(0, at - 5), at) else ()
 
 
-def _short(text: str, at: int, floor: int) -> Spans:
+def _short(text: str, at: int, _floor: int) -> Spans:
     """Return the value of a short name of a password, at the beginning of a word."""
-    del floor
     if text[max(0, at - 1) : at].isalnum():
         return ()
     found = _found(_SHORT_NAME, text, at, has_digit=True) or _found(_BARE_SHORT, text, at, has_digit=True)
     return (found,) if found and any(map(str.isalpha, text[slice(*found)])) else ()
 
 
-def _abroad(text: str, at: int, floor: int) -> Spans:
+def _abroad(text: str, at: int, _floor: int) -> Spans:
     """Return the value of what other languages call a password."""
-    del floor
     found = _found(_ABROAD, text, at, has_digit=True)
     return (found,) if found and any(map(str.isalpha, text[slice(*found)])) else ()
 
 
-def _argument(text: str, at: int, floor: int) -> Spans:
+def _argument(text: str, at: int, _floor: int) -> Spans:
     """Return the value after the name of a password in a call: a setting or an entry of a table."""
-    del floor
     found = _found(_NAMED_ARGUMENT, text, at, has_digit=True)
     if found is None or _ITEM.match(text, *found) or _VARIABLE.search(text, max(0, at - _NAME_CHARS), at):
         return ()
     return (found,) if any(map(str.isalpha, text[slice(*found)])) else ()
 
 
-def _basic(text: str, at: int, floor: int) -> Spans:
+def _basic(text: str, at: int, _floor: int) -> Spans:
     """Return a name and password in base64 that announce themselves."""
-    del floor
     match = compiled(_BASIC).match(text, at)
     try:
         name, sign, password = (
@@ -200,9 +195,8 @@ def _basic(text: str, at: int, floor: int) -> Spans:
     return (match.span(1),) if match and is_pair else ()
 
 
-def _words(text: str, at: int, floor: int) -> Spans:
+def _words(text: str, at: int, _floor: int) -> Spans:
     """Return the words that open a wallet."""
-    del floor
     match = compiled(_WORDS).match(text, at)
     return (match.span(1),) if match else ()
 
@@ -218,8 +212,7 @@ def _sentence(text: str, at: int, floor: int) -> Spans:
 def _command(pattern: str) -> Callable[[str, int, int], Spans]:
     """Return the function for a command that takes a password on its line."""
 
-    def spans(text: str, at: int, floor: int) -> Spans:
-        del floor
+    def spans(text: str, at: int, _floor: int) -> Spans:
         found = _found(pattern, text, at)
         return to_end(text, found) if found and not text[max(0, at - 1) : at].isalnum() else ()
 

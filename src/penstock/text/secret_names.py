@@ -138,9 +138,8 @@ _ENCRYPTED_HINT = r"(?i:passw(?:or)?d|passphrase|secret|token|key)>\{"
 _TYPE, _TYPE_CHARS = re.compile(r"[\"']\w+::[\w:]*\Z"), 64
 
 
-def _named(text: str, at: int, floor: int) -> Spans:
+def _named(text: str, at: int, _floor: int) -> Spans:
     """Return the value that a name calls a secret: any value if it is assigned, only a random one if more comes between."""
-    del floor
     if _NOT_ITSELF.search(text, max(0, at - _BEFORE_CHARS), at):
         return ()
     if (match := compiled(_ASSIGNED).match(text, at)) and (spans := _assigned(match)):
@@ -192,9 +191,8 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
     return ((start, start + len(text[start:end].rstrip(".-~"))),)  # a sentence may end there
 
 
-def _pass(text: str, at: int, floor: int) -> Spans:
+def _pass(text: str, at: int, _floor: int) -> Spans:
     """Return the value of a setting `…_PASS`, unless it reads as a name; in a settings file any word counts."""
-    del floor
     match = compiled(_SETTING).match(text, at)
     if match is None or NO_SECRET.fullmatch(match[1]):
         return ()
@@ -206,9 +204,8 @@ def _pass(text: str, at: int, floor: int) -> Spans:
     return to_end(text, match.span(1))
 
 
-def _said(text: str, at: int, floor: int) -> Spans:
+def _said(text: str, at: int, _floor: int) -> Spans:
     """Return a password that a sentence states, unless it is a plain word."""
-    del floor
     match = compiled(_SAID).match(text, at)
     return (match.span(1),) if match and any(map(str.isdigit, match[1])) and not NO_SECRET.fullmatch(match[1]) else ()
 
@@ -303,8 +300,7 @@ def _by_service() -> Iterable[Shape]:
 
 
 def _of_service(pattern: str) -> Callable[[str, int, int], Spans]:
-    def spans(text: str, at: int, floor: int) -> Spans:
-        del floor
+    def spans(text: str, at: int, _floor: int) -> Spans:
         match = compiled(pattern).match(text, at)
         if match is None or PUBLIC.search(match[1]) or not (_is_mixed(match[2]) or _is_called(match[1], match[2])):
             return ()

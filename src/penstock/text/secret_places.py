@@ -11,7 +11,7 @@ from base64 import b64decode
 from typing import TYPE_CHECKING
 
 from penstock.text.secret_placeholders import NO_KEY, NO_SECRET, is_pair_of_names
-from penstock.text.secret_shape import PUBLIC, WORD_BEGINS, Shape, Spans, compiled, to_end
+from penstock.text.secret_shape import PUBLIC, REACH_CHARS, WORD_BEGINS, Shape, Spans, compiled, to_end
 from penstock.text.secret_values import count_changes, is_key, is_random, is_said_abroad, is_strong, reads_as_key
 
 if TYPE_CHECKING:
@@ -44,9 +44,8 @@ _COMMAND_CHARS = 400
 _MAX_ITEMS = 100
 
 
-def _header(text: str, at: int, floor: int) -> Spans:
+def _header(text: str, at: int, _floor: int) -> Spans:
     """Return what follows the name of a header; without a known scheme only what looks random."""
-    del floor
     match = compiled(_HEADER + _HEADER_VALUE).match(text, at)
     if match is not None:
         has_scheme = compiled(_HEADER).match(text, at, match.start(1))
@@ -63,15 +62,13 @@ def _header(text: str, at: int, floor: int) -> Spans:
     return to_end(text, match.span(1)) if match and is_random(match[1]) else ()
 
 
-def _bearer(text: str, at: int, floor: int) -> Spans:
-    del floor
+def _bearer(text: str, at: int, _floor: int) -> Spans:
     match = compiled(_BEARER).match(text, at) if WORD_BEGINS.match(text, at) else None
     return (match.span(1),) if match and any(map(str.isdigit, match[1])) else ()
 
 
-def _url(text: str, at: int, floor: int) -> Spans:
+def _url(text: str, at: int, _floor: int) -> Spans:
     """Return the password of an address, and a name that is really a token."""
-    del floor
     match = compiled(_URL).match(text, at)
     if match is None:
         return ()
@@ -110,24 +107,22 @@ _SALT_NAMES = r"(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)[\"'],"
 _SALT = rf"{_SALT_NAMES}\s{{0,32}}(?:'([^'\n]{{60,70}})'|\"([^\"\n]{{60,70}})\")"
 
 
-def _salt(text: str, at: int, floor: int) -> Spans:
+def _salt(text: str, at: int, _floor: int) -> Spans:
     """Return a key that WordPress generates."""
-    del floor
     match = compiled(_SALT).match(text, at)
     return (match.span(match.lastindex or 0),) if match else ()
 
 
-def _signature(text: str, at: int, floor: int) -> Spans:
+def _signature(text: str, at: int, _floor: int) -> Spans:
     """Return what lets anyone open an address that somebody has signed."""
-    del floor
     match = compiled(r"(?:[?&]sig|(?i:x-(?:amz|goog)-signature))=([\w%+/-]{16,512}+=*+)").match(text, at)
     return (match.span(1),) if match and is_random(match[1]) else ()
 
 
-def _curl(text: str, at: int, floor: int) -> Spans:
+def _curl(text: str, at: int, _floor: int) -> Spans:
     """Return the password of `curl -u NAME:PASSWORD`; other programs mean other things by `-u`."""
-    del floor  # the word may come before a secret of the same command, or at its end
     match = compiled(_CURL).match(text, at) if WORD_BEGINS.match(text, at) else None
+    # The word may come before another secret of the same command, or at its end.
     if match is None or "curl" not in text[max(0, at - _COMMAND_CHARS) : at]:
         return ()
     if match[2]:
@@ -170,9 +165,8 @@ _NAME = re.compile(r"[A-Za-z_.:*/?=-]++")
 _UNSEAL_HINT = r"(?i:unseal|recovery)(?: [Kk]ey)?(?: \d{1,2})?:?[ \t]{1,4}[A-Za-z0-9+/]{16}"
 
 
-def _option(text: str, at: int, floor: int) -> Spans:
+def _option(text: str, at: int, _floor: int) -> Spans:
     """Return the value of `-Password` unless it reads as a name, and of `--token` and its kin if it reads as random."""
-    del floor
     match = compiled(_OPTION).match(text, at)
     if match is None or NO_SECRET.fullmatch(match[2]):
         return ()
@@ -183,9 +177,8 @@ def _option(text: str, at: int, floor: int) -> Spans:
     return (match.span(2),) if is_one else ()
 
 
-def _letter_p(text: str, at: int, floor: int) -> Spans:
+def _letter_p(text: str, at: int, _floor: int) -> Spans:
     """Return the password of a command that takes it as `-p`."""
-    del floor
     match = compiled(_LETTER_P).match(text, at)
     return (match.span(match.lastindex or 0),) if match and not NO_SECRET.fullmatch(match[match.lastindex or 0]) else ()
 
@@ -202,9 +195,8 @@ def _connection(text: str, at: int, floor: int) -> Spans:
     return (match.span(1),) if _CONNECTION_NAMES.search(around) else ()
 
 
-def _cookies(text: str, at: int, floor: int) -> Spans:
+def _cookies(text: str, at: int, _floor: int) -> Spans:
     """Return the values of cookies that look random, or have a session's name."""
-    del floor
     match = compiled(_COOKIES).match(text, at)
     if match is None:
         return ()
@@ -220,9 +212,8 @@ def _opens(name: str, value: str) -> bool:
     return bool(_OF_SESSION.search(name)) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
-def _docker(text: str, at: int, floor: int) -> Spans:
+def _docker(text: str, at: int, _floor: int) -> Spans:
     """Return the name and password in base64 that Docker's `config.json` holds."""
-    del floor
     match = compiled(_DOCKER).match(text, at)
     try:
         return (match.span(1),) if match and b":" in b64decode(match[1], validate=True) else ()
@@ -230,9 +221,8 @@ def _docker(text: str, at: int, floor: int) -> Spans:
         return ()
 
 
-def _list(text: str, at: int, floor: int) -> Spans:
+def _list(text: str, at: int, _floor: int) -> Spans:
     """Return the items of a list of passwords, in brackets on one line or with one on each line."""
-    del floor
     match = compiled(_LIST).match(text, at)
     if match is None:
         return ()
@@ -331,9 +321,8 @@ _CALL = (
 _CALL_HINT = rf"{_LETS_IN}\([^()\n\"']*\s*\\?[\"']"
 
 
-def _call(text: str, at: int, floor: int) -> Spans:
+def _call(text: str, at: int, _floor: int) -> Spans:
     """Return the password that a call takes next to a name, unless it is a word."""
-    del floor
     match = compiled(_CALL).match(text, at)
     if match is None or NO_SECRET.fullmatch(match[1]) or _NAME.fullmatch(match[1]) or "://" in match[1]:
         return ()
@@ -343,8 +332,7 @@ def _call(text: str, at: int, floor: int) -> Spans:
 def _by(pattern: str) -> Callable[[str, int, int], Spans]:
     """Return the function for a value that a pattern groups, unless it is a placeholder."""
 
-    def spans(text: str, at: int, floor: int) -> Spans:
-        del floor
+    def spans(text: str, at: int, _floor: int) -> Spans:
         match = compiled(pattern).match(text, at)
         group = (match.lastindex or 0) if match else 0
         return (match.span(group),) if match and not NO_SECRET.fullmatch(match[group]) else ()
@@ -380,11 +368,12 @@ def by_places() -> Iterable[Shape]:
     yield Shape("password", _OPTIONS, (_OPTION_HINT,), _option, is_folded=True)
     yield Shape("password", ("mysql", "psexec"), (_LETTER_P_HINT,), _letter_p, is_folded=True)
     yield Shape("password", ("password", "pwd"), (_CONNECTION_HINT,), _connection, is_folded=True)
-    yield Shape("password", ("passwords", "passphrases"), (_LIST.replace("}+", "}"),), _list, is_folded=True)
-    yield Shape("cookie", ("cookie",), (_COOKIES_HINT,), _cookies, is_folded=True)
+    lists = ("passwords", "passphrases")
+    yield Shape("password", lists, (_LIST.replace("}+", "}"),), _list, is_folded=True, reach_chars=REACH_CHARS)
+    yield Shape("cookie", ("cookie",), (_COOKIES_HINT,), _cookies, is_folded=True, reach_chars=REACH_CHARS)
     yield Shape("credential", ("auth",), (), _docker, is_folded=True)
     yield Shape("Vault key", ("unseal", "recovery"), (_UNSEAL_HINT,), _by(_UNSEAL), is_folded=True)
-    yield Shape("secret", ("kind",), (_OF_MANIFEST,), _manifest)
+    yield Shape("secret", ("kind",), (_OF_MANIFEST,), _manifest, reach_chars=REACH_CHARS)
     yield Shape("password", _CALLS, tuple(rf"{re.escape(name)}\s{{0,8}}[\"']" for name in _CALLS), _by(_PAIR))
     calls = ("credential", "basic", "auth", "getconnection", "directoryentry")
     yield Shape("password", calls, (_CALL_HINT,), _call, is_folded=True)

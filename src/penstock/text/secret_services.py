@@ -140,9 +140,8 @@ def _end_of_name(text: str, at: int) -> int:
     return at + next((len(name) for name in names if begin.startswith(name)), 0)
 
 
-def _beside(text: str, at: int, floor: int) -> Spans:
+def _beside(text: str, at: int, _floor: int) -> Spans:
     """Return the first value that reads as a key after the name of a service, on the same line."""
-    del floor
     behind = _end_of_name(text, at)
     if text.startswith("://", behind):
         return ()  # the scheme of an address

@@ -19,7 +19,8 @@ Spans = tuple[tuple[int, int], ...]
 
 REACH_CHARS = 1 << 14
 """How far a shape reads before and after its place at most; except that a private key ends where the next edge of one is."""
-PRIVATE_KEY_BEGINS = "-----BEGIN "
+NEAR_CHARS = 1 << 11
+"""How far most shapes read, at most."""
 SERVICES = "services"
 """The search for names of services, of which there are a thousand."""
 
@@ -43,6 +44,8 @@ class Shape(NamedTuple):
 
     The states of a search are the product of the states that its hints can be in.
     """
+    reach_chars: int = NEAR_CHARS
+    """How far `spans` reads before and after its place at most."""
 
 
 WORD_BEGINS = re.compile(r"(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=\x1b\[[\d;]m)|(?<=\x1b\[[\d;]{2}m)|(?<=\x1b\[[\d;]{4}m)")

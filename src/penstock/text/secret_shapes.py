@@ -7,6 +7,7 @@ Leaves to others: formats as data (`secret_formats`), what is secret by its name
 from __future__ import annotations
 
 import re
+import sys
 from base64 import b64decode
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ from penstock.text.secret_names import by_names
 from penstock.text.secret_places import by_places
 from penstock.text.secret_services import by_services
 from penstock.text.secret_shape import (
-    PRIVATE_KEY_BEGINS,
     REACH_CHARS,
     WORD_BEGINS,
     WORD_END,
@@ -67,7 +67,8 @@ def _own_formats() -> Iterable[Shape]:
         hints = (_beginnings((word for row in formats for word in row.prefixes.split()), edge),)
         for kind, prefixes, body in formats:
             words = tuple(prefixes.split())
-            yield Shape(kind, words, hints, _own(words, body, begins_a_word=bool(edge)))
+            spans = _own(words, body, begins_a_word=bool(edge))
+            yield Shape(kind, words, hints, spans, reach_chars=REACH_CHARS)
 
 
 def _beginnings(words: Iterable[str], edge: str) -> str:
@@ -126,8 +127,7 @@ def _pair(key: str, secret: str) -> Callable[[str, int, int], Spans]:
     """Return the function for a key and the secret that belongs to it."""
     pattern = rf"({key}[\w-]*+)(?:[\s:;,|\"']{{1,24}}+({secret}))?"
 
-    def spans(text: str, at: int, floor: int) -> Spans:
-        del floor
+    def spans(text: str, at: int, _floor: int) -> Spans:
         match = None if _is_in_base64(text, at) else compiled(pattern).match(text, at)
         return tuple(match.span(group) for group in (1, 2) if match[group]) if match else ()
 
@@ -204,7 +204,8 @@ _SIGN_LEADS = tuple(f"{letter}{sign}" for letter in "abcdefghijklmnopqrstuvwxyz"
 _OWN_WORDS = _look_back(r"[A-Za-z][a-z0-9]{1,11}(?:[_-][a-z0-9]{1,10}){0,3}", 56)
 _OWN_RUN = r"[a-z][_-](?=[A-Z0-9]*+[a-z])(?=[a-z0-9]*+[A-Z])(?=[A-Za-z]*+[0-9])([A-Za-z0-9]{30,200}+)(?![\w/+=.-]|\[redacted: )"
 _MIN_OWN_CHANGES = 4  # from letters to digits and back: `xXF86VidModeGetAllModeLinesReq` has two
-_OWN_HINT = r"[a-z][_-][A-Za-z0-9]*(?:[0-9][A-Z]|[0-9][a-z]{1,3}[A-Z])[A-Za-z0-9]{12}"
+# Not how much more follows: counting that in every name with an underscore made a third of the states of its search.
+_OWN_HINT = r"[a-z][_-][A-Za-z0-9]*(?:[0-9][A-Z]|[0-9][a-z]{1,3}[A-Z])[A-Za-z0-9]{4}"
 
 
 def _of_its_own(text: str, at: int, floor: int) -> Spans:
@@ -219,14 +220,14 @@ def _of_its_own(text: str, at: int, floor: int) -> Spans:
 _NUMBERED = r"\d\|([A-Za-z0-9]{40}(?:[0-9a-f]{8})?)(?![\w|])"
 
 
-def _numbered(text: str, at: int, floor: int) -> Spans:
-    del floor
+def _numbered(text: str, at: int, _floor: int) -> Spans:
     match = compiled(_NUMBERED).match(text, at)
     return (match.span(1),) if match and mixes_cases(match[1]) and is_strong(match[1]) else ()
 
 
 # ── private keys ─────────────────────────────────────────────────────────────────────────────────────────────────
 
+_PEM_BEGINS = "-----BEGIN "
 _PEM = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _EDGE = re.compile(rf"-----(?:BEGIN|(END)) {_PEM}")
 # Between lines of a key: line ends, also written as \n, quotes, the number of a line on a page.
@@ -238,9 +239,8 @@ _CUT_OFF = re.compile(
 _BODY = re.compile(r"([A-Za-z0-9+/])(?!\1{19})[A-Za-z0-9+/]{19}")  # of several letters: those of an example are one
 
 
-def _private_key(text: str, at: int, floor: int) -> Spans:
+def _private_key(text: str, at: int, _floor: int) -> Spans:
     """Return a key to its end, or as far as it goes if it was cut off. A line that only mentions keys has no body."""
-    del floor
     match = _EDGE.match(text, at)
     if match is None or match[1]:
         return ()
@@ -256,8 +256,7 @@ def _private_key(text: str, at: int, floor: int) -> Spans:
 _PUTTY = r"Private-Lines: \d{1,4}(?>(?:\r?\n[A-Za-z0-9+/=]{16,80}+){1,400})"
 
 
-def _putty(text: str, at: int, floor: int) -> Spans:
-    del floor
+def _putty(text: str, at: int, _floor: int) -> Spans:
     match = compiled(_PUTTY).match(text, at)
     return (match.span(),) if match else ()
 
@@ -267,8 +266,7 @@ _PEM_IN_BASE64 = r"(?<![A-Za-z0-9+/])LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,65536}+=*+"
 _PEM_HEAD_CHARS = 80  # of 60 bytes, which say what begins there
 
 
-def _encoded_key(text: str, at: int, floor: int) -> Spans:
-    del floor
+def _encoded_key(text: str, at: int, _floor: int) -> Spans:
     match = compiled(_PEM_IN_BASE64).match(
         text, at
     )  # at the beginning of a word: otherwise each of many would be read to the end of all
@@ -305,11 +303,16 @@ def _in_object(lead: str, member: re.Pattern[str]) -> Callable[[str, int, int], 
 
 # The order matters if shapes begin at the same place: the most specific comes first, one with only a telling name last.
 SHAPES = (
-    Shape("private key", (PRIVATE_KEY_BEGINS,), (f"{PRIVATE_KEY_BEGINS}{_PEM}",), _private_key),
-    Shape("private key", ("Private-Lines: ",), (r"Private-Lines: \d",), _putty),
-    Shape("private key", ("LS0tLS1CRUdJTi",), ("LS0tLS1CRUdJTi",), _encoded_key),
-    Shape("private key", (_JWK,), (_JWK_HINT,), _in_object(_JWK, _PRIVATE_MEMBER)),
-    Shape("private key", (_TINK,), (re.escape(_TINK),), _in_object(_TINK, _TINK_VALUE)),
+    Shape("private key", (_PEM_BEGINS,), (f"{_PEM_BEGINS}{_PEM}",), _private_key, reach_chars=sys.maxsize),
+    *(
+        Shape("private key", (lead,), (hint,), spans, reach_chars=REACH_CHARS)
+        for lead, hint, spans in (
+            ("Private-Lines: ", r"Private-Lines: \d", _putty),
+            ("LS0tLS1CRUdJTi", "LS0tLS1CRUdJTi", _encoded_key),
+            (_JWK, _JWK_HINT, _in_object(_JWK, _PRIVATE_MEMBER)),
+            (_TINK, re.escape(_TINK), _in_object(_TINK, _TINK_VALUE)),
+        )
+    ),
     Shape("Alibaba key", ("LTAI",), (r"LTAI[A-Za-z0-9]{8}",), _pair(_ALIBABA, _ALIBABA_OTHER)),
     *_own_formats(),
     Shape("API key", _KIND_LEADS, (rf"[_-](?:{'|'.join(_KINDS)})[_-][A-Za-z0-9]{{8}}",), _of_kind),
@@ -321,7 +324,7 @@ SHAPES = (
         (r"(?:A3T[A-Z0-9]|A[KSBC][IC]A)[A-Z0-9]{8}",),
         _pair(_AWS, _AWS_OTHER),
     ),
-    Shape("JWT", (".ey",), (r"\.ey[A-Z][\w-]{5}",), _jwt),
+    Shape("JWT", (".ey",), (r"\.ey[A-Z][\w-]{5}",), _jwt, reach_chars=REACH_CHARS),
     Shape("Azure secret", ("Q~",), (r"Q~[\w.~-]{8}",), _around(r"[\w~.]{3}\d", 4, r"Q~[\w.~-]{31,34}+")),
     Shape("Azure key", _AZURE, tuple(rf"{re.escape(word)}[\w+/-]{{5}}" for word in _AZURE), _around(*_AZURE_PARTS)),
     Shape("Azure key", ("JQQJ99",), (r"JQQJ99\w",), _around("[A-Za-z0-9]{52}", 52, "JQQJ99[A-Za-z0-9]{26}")),
