@@ -505,3 +505,14 @@ def test_names_of_the_environment_and_of_the_program_around_are_declared() -> No
     found = {one.name: facts(source, one) for one in source.programs}
     assert found["OUTER"].undeclared == ()
     assert [one.name for one in found["INNER"].undeclared] == ["LOST"]
+
+
+def test_what_is_not_understood_is_no_operand_of_the_statement_before_it() -> None:
+    """It begins after a period, so the statement before it has ended, and what it does with its names is unknown."""
+    body = ("MOVE 1 TO A.", "COMBINE B = A OR C.", "CALL 'P' USING A.", "SHIFT C.")
+    found = told(
+        program("MAIN.", *(f"    {line}" for line in body), data=tuple(f"01  {name} PIC 9." for name in "ABC"))
+    )
+    assert {item.name: item.written_lines for item in found.items} == {"A": (10,), "B": (), "C": ()}
+    assert [call.parameters for call in found.calls] == [("A",)]
+    assert [one.text for one in found.unread] == ["COMBINE B = A OR C", "SHIFT C"]

@@ -345,6 +345,8 @@ def test_row_28_jumps_have_their_targets() -> None:
         GoTo(8, ("B",), via="ALTER", altered="G"),
     )
     assert set(verbs(found)) == {"GO TO", "ALTER"}
+    unread = one(program("    GO TO A.", "    COMBINE B = C OR D.", "    GO TO B DEPENDING ON E.", "    SHIFT C."))
+    assert unread.gotos == (GoTo(4, ("A",)), GoTo(6, ("B",), depending="E"))
 
 
 def test_row_29_procedures_of_other_verbs_are_edges() -> None:

@@ -166,9 +166,11 @@ def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_l
     sections: list[Section] = []
     paragraphs: list[Paragraph] = []
     statements: list[Statement] = []
+    unread: list[tuple[int, int]] = []
     spans = draft.blocks
     if draft.procedure is not None:
-        statements = _statements(draft.procedure, lines)
+        unread = draft.procedure.unread()
+        statements = _statements(draft.procedure, lines, [start for start, _ in unread])
         sections, paragraphs = _Units(draft.procedure, lines, statements, end_line).units()
         edges.read(statements)
         spans = sorted(spans + draft.procedure.blocks)
@@ -200,7 +202,7 @@ def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_l
         sections=tuple(sections),
         paragraphs=tuple(paragraphs),
         statements=tuple(statements),
-        unread=tuple(_unread(draft.procedure, lines)) if draft.procedure is not None else (),
+        unread=tuple(_unread(unread, lines)),
         performs=tuple(sorted(edges.performs + uses, key=lambda perform: perform.line)),
         gotos=tuple(edges.gotos),
         calls=tuple(edges.calls),
@@ -221,10 +223,19 @@ def _clamp(line: int, low: int, high: int) -> int:
     return max(low, min(line, high))
 
 
-def _statements(procedure: Procedure, lines: CodeLines) -> list[Statement]:
-    """Return the statements of a PROCEDURE DIVISION; each ends where the next row begins, headers included."""
+def _statements(procedure: Procedure, lines: CodeLines, unread: list[int]) -> list[Statement]:
+    """Return the statements of a PROCEDURE DIVISION; each ends where the next row or what is not understood begins.
+
+    Args:
+        procedure: What was read; headers are among its rows.
+        lines: The lines of the code.
+        unread: The offsets at which code begins that is not understood, in order.
+    """
     # The last row is the header "end", so that every statement has a row after it.
-    rows = [(*row, after[1]) for row, after in pairwise(procedure.rows) if row[0]]
+    unread = [*unread, len(lines.code)]
+    rows = [
+        (*row, min(after[1], unread[bisect_right(unread, row[1])])) for row, after in pairwise(procedure.rows) if row[0]
+    ]
     spans = lines.spans([row[1] for row in rows], [row[4] for row in rows])
     return [
         Statement(verb, line, end_line, depth, sentence, start, end)
@@ -232,9 +243,8 @@ def _statements(procedure: Procedure, lines: CodeLines) -> list[Statement]:
     ]
 
 
-def _unread(procedure: Procedure, lines: CodeLines) -> list[Statement]:
+def _unread(found: list[tuple[int, int]], lines: CodeLines) -> list[Statement]:
     """Return what is not a known statement, each with its first word as the verb."""
-    found = procedure.unread()
     spans = lines.spans([start for start, _ in found], [end for _, end in found])
     return [
         Statement(lines.code[start:end].split(None, 1)[0].upper(), line, end_line, 0, -1, start, end)
