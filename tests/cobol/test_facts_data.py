@@ -226,6 +226,8 @@ def test_a_renames_up_to_what_nothing_declares_has_no_size() -> None:
         ("==AA== BY ==ONE== ==AA== BY ==TWO==", ["ONE", "BB", "AA-X"]),
         ("LEADING ==AA== BY ==ONE== ==AA-X== BY ==TWO==", ["ONE", "BB", "ONE-X"]),
         ("==AA-X== BY ==TWO== LEADING ==AA== BY ==ONE==", ["ONE", "BB", "TWO"]),
+        ("//AA// BY //ONE//", ["ONE", "BB", "ONE-X"]),
+        ("//AA//  BY  //ONE// ==BB== BY ==C==", ["ONE", "C", "ONE-X"]),
     ],
 )
 def test_the_first_pair_of_replacing_that_matches_replaces_once(pairs: str, names: list[str]) -> None:

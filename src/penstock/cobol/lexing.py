@@ -50,8 +50,10 @@ EXEC = (
 Another EXEC inside ends the attempt: the first one was never closed. Words are skipped whole, so that `A-END-EXEC`
 and a column called `E` do not end the block and cost no second look.
 """
+_SLASHED = r"//[^/\s]++//"
+"""The beginning of names that NEC's ACOS replaces: `//OLD// BY //NEW//` makes NEW-KEY of OLD-KEY."""
 _OPERAND = (
-    rf"(?:(?:LEADING|TRAILING)\s++)?(?:{PSEUDO}|{LITERAL}|{WORD}(?>(?:\s++(?:OF|IN)\s++{WORD})*)(?:\s*+\([^()]*+\))?)"
+    rf"(?:(?:LEADING|TRAILING)\s++)?(?:{PSEUDO}|{_SLASHED}|{LITERAL}|{WORD}(?>(?:\s++(?:OF|IN)\s++{WORD})*)(?:\s*+\([^()]*+\))?)"
 )
 _PAIRS = rf"(?>(?:{GAP}{_OPERAND}\s++BY\s++{_OPERAND})+)"
 _FROM = (

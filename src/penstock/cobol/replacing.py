@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MAX_GROWN_CHARS = 3_000_000
 """How many characters replacing may add to a source: otherwise a short word could expand to a megabyte at each occurrence."""
 
+_SLASHES = "//"
 _PARTS = re.compile(r"\S+")
 _LINE_ENDS = re.compile(f"[\n{BREAK}]")
 _BEGINS = r"(?<![\w:-])"
@@ -195,10 +196,13 @@ def pairs_in(code: str, folded: str, start: int, end: int) -> tuple[tuple[str, s
         start: The offset of the first pair.
         end: The offset after the last pair.
     """
-    return tuple(
-        (_operand(code[slice(*pair.span(1))]), _operand(code[slice(*pair.span(2))]))
-        for pair in PAIR.finditer(folded, start, end)
-    )
+    found = []
+    for pair in PAIR.finditer(folded, start, end):
+        old, new = (_operand(code[slice(*pair.span(group))]) for group in (1, 2))
+        if old[:2] == new[:2] == _SLASHES:
+            old, new = f"LEADING {old.strip('/')}", new.strip("/")
+        found.append((old, new))
+    return tuple(found)
 
 
 def _operand(text: str) -> str:
