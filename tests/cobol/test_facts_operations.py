@@ -182,6 +182,7 @@ def test_a_file_of_the_pdp_10_is_read_like_others() -> None:
             "INPUT-OUTPUT SECTION.",
             "FILE-CONTROL.",
             "    SELECT STOCK ASSIGN TO DSK RECORDING MODE IS ASCII",
+            "        RESERVE NO ALTERNATE AREAS",
             "        ACCESS IS INDEXED SYMBOLIC KEY IS STOCK-NO",
             "        RECORD KEY IS PART-NO.",
             "DATA DIVISION.",
@@ -199,7 +200,7 @@ def test_a_file_of_the_pdp_10_is_read_like_others() -> None:
         )
     ).files
     assert (file.assign, file.dd, file.organization, file.keys) == (("DSK",), "STOCK IDX", "INDEXED", ("PART-NO",))
-    assert [(use.verb, use.line) for use in file.uses] == [("WRITE", 19), ("WRITE", 20)]
+    assert [(use.verb, use.line) for use in file.uses] == [("WRITE", 20), ("WRITE", 21)]
 
 
 def test_a_file_is_created_read_updated_and_deleted_where_its_statements_say() -> None:
@@ -574,6 +575,15 @@ def test_each_segment_of_a_call_has_its_use(statements: tuple[str, ...], uses: l
     assert [f"{use.function} {use.segment}{'' if use.is_sure else ' may'}" for use in said] == uses
 
 
+def test_a_message_has_no_segment() -> None:
+    """What follows its area is the name of its format, which is too short to be a search argument."""
+    data = (*SSAS, "01  MOD-NAME PIC X(8) VALUE 'IVTMOD'.", "01  LONG-SSA PIC X(9) VALUE 'ROOT'.")
+    message = ("CALL 'CBLTDLI' USING 'GU' PCB1 A", "CALL 'CBLTDLI' USING 'ISRT' PCB1 A MOD-NAME")
+    found = ran(*message, "CALL 'CBLTDLI' USING 'ISRT' PCB1 A LONG-SSA", data=data).dli
+    assert [one.segments for one in found] == [(), (), ("ROOT",)]
+    assert ran(message[1], data=data).dli[0].segments == ("IVTMOD",)
+
+
 def test_each_function_that_a_call_may_have_is_given() -> None:
     """The name of the item is all that can be said if nothing gives it a value."""
     moved = ("MOVE 'GU' TO FUNC", "IF A = 'X' MOVE 'GHU' TO FUNC END-IF")
@@ -684,3 +694,26 @@ def test_the_call_diagram_shows_programs_and_resources() -> None:
     assert 'c1(["WS-X ?"])' in drawn
     assert 'r0[("T1")]' in drawn
     assert "program ---|table D| r0" in drawn
+
+
+def test_what_a_copied_paragraph_does_is_not_done_by_the_one_that_its_copy_follows() -> None:
+    """It is cited at the COPY; copied code without a header belongs to the paragraph around it."""
+    program_text = fixed(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. P.",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        "    PERFORM FAILED.",
+        "    COPY PART.",
+        "    GOBACK.",
+        "LAST-ONE.",
+        "    EXIT.",
+        "    COPY WHOLE.",
+    )
+    part = "    EXEC CICS LINK PROGRAM('A') END-EXEC.", "    CALL 'B'.", "    EXEC SQL COMMIT END-EXEC."
+    found = told(program_text, PART=fixed(*part), WHOLE=fixed("FAILED.", *part))
+    for done in (found.cics, found.sql, found.calls):
+        assert [(one.line, one.paragraph) for one in done if one.line == 6] == [(6, "MAIN")] * (
+            1 + (done is found.calls)
+        )
+        assert {one.paragraph for one in done if one.line == 10} == {"FAILED"}

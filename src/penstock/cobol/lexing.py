@@ -52,9 +52,8 @@ and a column called `E` do not end the block and cost no second look.
 """
 _SLASHED = r"//[^/\s]++//"
 """The beginning of names that NEC's ACOS replaces: `//OLD// BY //NEW//` makes NEW-KEY of OLD-KEY."""
-_OPERAND = (
-    rf"(?:(?:LEADING|TRAILING)\s++)?(?:{PSEUDO}|{_SLASHED}|{LITERAL}|{WORD}(?>(?:\s++(?:OF|IN)\s++{WORD})*)(?:\s*+\([^()]*+\))?)"
-)
+_NAMED = rf"{WORD}(?>(?:\s++(?:OF|IN)\s++{WORD})*)(?:\s*+\([^()]*+\))?"
+_OPERAND = rf"(?:(?:LEADING|TRAILING)\s++)?(?:{PSEUDO}|{_SLASHED}|{LITERAL}|{_NAMED})"
 _PAIRS = rf"(?>(?:{GAP}{_OPERAND}\s++BY\s++{_OPERAND})+)"
 _FROM = (
     r"(?>(?:(?P<dictionary>IDMS|MAID)\s++(?>(?:FILE|RECORD|MODULE|MAP-CONTROL|MAP)\s++|)(?=[A-Z])"

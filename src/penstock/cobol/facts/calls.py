@@ -67,6 +67,7 @@ class WrittenCall(NamedTuple):
     site: Site
     returned: Receiver
     copied: tuple[int, ...]
+    header: str
 
 
 def callings(code: Code) -> tuple[WrittenCall, ...]:
@@ -123,7 +124,7 @@ def _procedures(code: Code, reaching: Reaching) -> Iterator[ProgramCall]:
             parameters=tuple(_arguments(words)),
             line=block.line,
             end_line=block.end_line,
-            paragraph=code.name(block.paragraph),
+            paragraph=code.name(block.paragraph, block.header),
             copybook=block.copybook,
             is_sure=False,
             unknown=reached.unknown if reached is not None else "",
@@ -230,7 +231,7 @@ def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mappin
         parameters=call.parameters,
         line=call.line,
         end_line=call.end_line,
-        paragraph=code.name(call.paragraph),
+        paragraph=code.name(call.paragraph, call.header),
         copybook=call.copybook,
         is_sure=reached is None or reached.is_sure,
         unknown=reached.unknown if reached else "the name is blank" if static and not name else "",
@@ -265,4 +266,5 @@ def _calling(said: ReadStatement) -> WrittenCall:
         site=said.site,
         returned=behind(said),
         copied=copied(said),
+        header=said.header,
     )

@@ -93,7 +93,7 @@ def _operation(block: Block, code: Code, reaching: Reaching) -> CicsOperation:
         options=command.options,
         line=block.line,
         end_line=block.end_line,
-        paragraph=code.name(block.paragraph),
+        paragraph=code.name(block.paragraph, block.header),
         copybook=block.copybook,
         is_sure=reached is None or reached.is_sure,
         unknown=reached.unknown if reached else "",

@@ -206,12 +206,16 @@ class Code:
         at = bisect_right(self._starts, line) - 1
         return at if at >= 0 and line <= self.program.paragraphs[at].end_line else -1
 
-    def name(self, paragraph: int) -> str:
+    def name(self, paragraph: int, header: str = "") -> str:
         """Return the name of a paragraph, by its key: that of the section for code directly after a section header; "" for code
         before any header, and for -1.
+
+        Args:
+            paragraph: Its key.
+            header: The paragraph of a copybook, which comes first: its code is cited at the COPY, which another one contains.
         """
-        if paragraph < 0:
-            return ""
+        if header or paragraph < 0:
+            return header
         found = self.program.paragraphs[paragraph]
         return found.name or found.section or ""
 

@@ -35,6 +35,8 @@ _DEVICES_WORDS = """
     USING RANDOM INPUT OUTPUT INPUT-OUTPUT LINE FILE
 """
 _DEVICES = frozenset(_DEVICES_WORDS.split())
+_BUFFERS = frozenset({"AREA", "AREAS"})
+"""What follows ALTERNATE in RESERVE NO ALTERNATE AREA, which names no key."""
 _BEHIND_KEYS = frozenset({"WITH", "NO", "DUPLICATES", "SUPPRESS"})
 _SIZES = frozenset({"IS", "CONTAINS", "VARYING", "IN", "SIZE", "FROM", "TO"})
 _MODES = frozenset({"INPUT", "OUTPUT", "I-O", "EXTEND"})
@@ -239,7 +241,7 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
             keys += _qualified(words[at:end])[:1]
         elif word in _ORGANIZATIONS:
             organization = word
-        elif word in {"RECORD", "ALTERNATE"} and at < end:
+        elif word in {"RECORD", "ALTERNATE"} and at < end and upper[at] not in _BUFFERS:
             keys += _key(words[at:end])
     dd, named_by = _dd(assign, resolve)
     return ProgramFile(

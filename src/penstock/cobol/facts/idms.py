@@ -53,7 +53,7 @@ def _operation(said: ReadStatement, code: Code) -> IdmsOperation:
         text=said.text(),
         line=said.line,
         end_line=said.end_line,
-        paragraph=code.name(said.paragraph),
+        paragraph=code.name(said.paragraph, said.header),
         copybook=said.copybook,
     )
 

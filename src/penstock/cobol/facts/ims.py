@@ -13,7 +13,7 @@ from .resolving import literal
 from .values import DLI_INTERFACES, DliOperation, SegmentUse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from .calls import WrittenCall
     from .code import Block, Code
@@ -28,6 +28,7 @@ _READING = "GU"
 """What is done with a segment that only leads to another: its key is looked at."""
 _MOST_LETTERS = 4  # of a function; a longer text is another parameter
 _NAME = 8  # of a segment, with which a search argument begins
+_OF_MESSAGE = 3  # parameters: the function, the PCB, and the area
 _MOST_SEGMENTS = 255  # of a database, and so of a PCB
 
 
@@ -62,7 +63,8 @@ def operations(
     asked = [call for call in calls if call.target.strip("'\"").strip().upper() in DLI_INTERFACES]
     reaching.follow(name for call in asked for name in call.parameters[:2] if len(_said(name, values)) > 1)
     found = [_block(block, code, values) for block in code.blocks if block.exec.kind == "DLI"]
-    found += [_called(call, code, names, values, reaching) for call in asked]
+    messages = {key(call.parameters[1]) for call in asked if _is_of_message(call, values)}
+    found += [_called(call, code, names, values, reaching, messages) for call in asked]
     found.sort(key=lambda operation: operation.line)
     held = _holding(found)
     return tuple(one if one.segments else one._replace(uses=tuple(_changed(one, held))) for one in found)
@@ -90,22 +92,40 @@ def _block(block: Block, code: Code, values: Values) -> DliOperation:
         resolved=values.of(name) if name else (),
         line=block.line,
         end_line=block.end_line,
-        paragraph=code.name(block.paragraph),
+        paragraph=code.name(block.paragraph, block.header),
         copybook=block.copybook,
         uses=tuple(_uses(_Functions((command.name,), True), steps)),
     )
 
 
-def _called(call: WrittenCall, code: Code, names: DataNames, values: Values, reaching: Reaching) -> DliOperation:
+def _is_of_message(call: WrittenCall, values: Values) -> bool:
+    """Return whether a call asks for a message, or for the first record of a database: a GU without search arguments."""
+    return len(call.parameters) == _OF_MESSAGE and _READING in _said(call.parameters[0], values)
+
+
+def _called(
+    call: WrittenCall, code: Code, names: DataNames, values: Values, reaching: Reaching, messages: Container[str]
+) -> DliOperation:
     """Return the operation of a CALL, whose parameters are a count (which may be missing), the function, the PCB or AIB, the area,
     and segment search arguments.
+
+    Args:
+        call: The CALL.
+        code: The statements.
+        names: The declared names.
+        values: The values of data items.
+        reaching: The values of items at a statement.
+        messages: The PCBs, in capitals, that may be of messages; the name of a format follows their area.
     """
     parameters = list(call.parameters)
     functions = [_functions(name, call, values, reaching) for name in parameters[:2]]
     if len(functions) > 1 and functions[1].names and not functions[0].names:
         parameters, functions = parameters[1:], functions[1:]
     function = functions[0] if functions else _Functions((), False)
-    steps = [step for name in parameters[3:] if (step := _step(name, names, values)) is not None]
+    further = parameters[3:]
+    if further and key(parameters[1]) in messages:
+        further = [name for name in further if not _is_short(name, names)]
+    steps = [step for name in further if (step := _step(name, names, values)) is not None]
     return DliOperation(
         function=" or ".join(function.names) or (parameters[0] if parameters else ""),
         segments=tuple(step.names[0] for step in steps),
@@ -114,10 +134,17 @@ def _called(call: WrittenCall, code: Code, names: DataNames, values: Values, rea
         resolved=values.of(parameters[0]) if parameters else (),
         line=call.line,
         end_line=call.end_line,
-        paragraph=code.name(call.paragraph),
+        paragraph=code.name(call.paragraph, call.header),
         copybook=call.copybook,
         uses=tuple(_uses(function, steps)),
     )
+
+
+def _is_short(name: str, names: DataNames) -> bool:
+    """Return whether an item is too short for a search argument, which ends with a blank or more."""
+    index = names.one(name)
+    size = names.items[index].bytes if index is not None else None
+    return size is not None and size <= _NAME
 
 
 def _said(name: str, values: Values) -> tuple[str, ...]:

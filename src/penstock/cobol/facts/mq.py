@@ -57,7 +57,7 @@ def operations(code: Code, values: Values, calls: tuple[WrittenCall, ...]) -> tu
                 parameters=call.parameters,
                 line=call.line,
                 end_line=call.end_line,
-                paragraph=code.name(call.paragraph),
+                paragraph=code.name(call.paragraph, call.header),
                 copybook=call.copybook,
             )
         )

@@ -180,7 +180,7 @@ def call_in(
         copied=copied(said) if said.verb == "INVOKE" else (),
         line=said.line,
         end_line=said.end_line,
-        paragraph=code.name(said.paragraph),
+        paragraph=code.name(said.paragraph, said.header),
         copybook=said.copybook,
         is_sure=is_sure,
         unknown=unknown,

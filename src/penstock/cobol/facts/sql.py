@@ -152,7 +152,7 @@ def _operation(block: Block, code: Code) -> SqlOperation | None:
         text=text,
         line=block.line,
         end_line=block.end_line,
-        paragraph=code.name(block.paragraph),
+        paragraph=code.name(block.paragraph, block.header),
         copybook=block.copybook,
     )
 
