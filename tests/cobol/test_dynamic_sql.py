@@ -17,6 +17,8 @@ from .sources import program
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from penstock.cobol.estate import Kind
+
 pytestmark = pytest.mark.proves("C-16")
 
 DATA = (
@@ -406,6 +408,49 @@ def test_unloads_of_any_vendor_say_their_tables() -> None:
     ]
     run = {str(edge.target): edge.certainty for edge in graph.drawn if edge.verb == "runs"}
     assert (run["AMUUMAIN"], run["%%PROGRAM"]) == ("is", "unknown")
+
+
+CONTROLLED = b"""\
+//NIGHT   JOB (1),'X'
+//PAY     EXEC PGM=IKJEFT01
+//SYSTSIN DD DSN=&HLQ..CARDS(RUNPAY),DISP=SHR
+//SYSIN   DD DSN=PROD.DATA(RUNPAY),DISP=SHR
+//LOAD    EXEC DSNUPROC,SYSTEM=DB2P
+//DSNUPROC.SYSIN DD DSN=PROD.CARDS(LOADCUST),DISP=SHR
+//CLEAN   EXEC PGM=IDCAMS
+//SYSIN   DD DSN=PROD.CARDS(GONE),DISP=SHR
+//        DD DSN=PROD.CARDS(CLEAN),DISP=SHR
+//MAKE    EXEC PGM=IKJEFT1B
+//SYSTSIN DD *
+  RUN PROGRAM(DSNTEP2)
+//SYSIN   DD DSN=PROD.CARDS(MAKECUST),DISP=SHR
+//KEPT    EXEC PGM=OURS
+//SYSIN   DD DSN=PROD.CARDS(0),DISP=SHR
+//SYSTSIN DD DSN=PROD.CARDS(RUNPAY),DISP=SHR
+"""
+
+
+def test_control_statements_in_members_are_read_where_steps_read_them() -> None:
+    """The library does not count, as the estate's folders need not have its name; a step of another program has its own data."""
+    cards: tuple[tuple[str, Kind, bytes], ...] = (
+        ("RUNPAY.ctl", "control", b" DSN SYSTEM(DB2P)\n RUN PROGRAM(PAY) PLAN(PAY) -\n     PARM('1')\n"),
+        ("LOADCUST", "control", b"  LOAD DATA INDDN IN1\n  INTO TABLE PROD.CUST\n"),
+        ("CLEAN.ctl", "control", b"  DELETE PROD.CUST.OLD\n"),
+        (
+            "MAKECUST.ctl",
+            "ddl",
+            b"/* Once a year */\nCREATE TABLE NEWCUST (ID INTEGER);\n/* New */ INSERT INTO NEWCUST VALUES(1);\n",
+        ),
+    )
+    members = [member("NIGHT.jcl", "jcl", CONTROLLED), *(member(*one) for one in cards)]
+    wanted = {"PAY", "PROD.CUST", "PROD.CUST.OLD", "NEWCUST"}
+    found = [f"{one.source} {one.verb} {one.target}" for one in EstateGraph((), members).drawn]
+    assert [one for one in found if one.split()[-1] in wanted] == [
+        "NIGHT.PAY runs PAY",
+        "NIGHT.LOAD writes PROD.CUST",
+        "NIGHT.CLEAN deletes PROD.CUST.OLD",
+        "NIGHT.MAKE writes NEWCUST",
+    ]
 
 
 def test_a_procedure_that_a_source_creates_is_the_program_that_it_names() -> None:

@@ -154,6 +154,12 @@ def known(text: str, path: str) -> Located:
         ("a/X.pli", "X: PROC;", "pli"),
         ("a/X.asm", "X CSECT", "hlasm"),
         ("a/M.mac", MAP, "bms"),
+        ("a/RUNIT.ctl", " DSN SYSTEM(DB2P)\n RUN PROGRAM(PAY) PLAN(PAY)\n", "control"),
+        ("a/RUNIT", "  DELETE PROD.CUST.D%%ODATE PURGE\n", "control"),
+        ("a/RUNIT.cntl", "  INSERT INTO RATES VALUES (1);\n", "control"),
+        ("a/RUNIT.ctl", DDL, "ddl"),
+        ("a/RUNIT.txt", "To unload:\n UNLOAD DATA FROM TABLE T\n", None),
+        ("a/RUNIT.ctl", "LOADS = 3\n", None),
         ("a/README.md", "IDENTIFICATION DIVISION.", None),
         ("a/notes.txt", "nothing of the kind", None),
         ("a/x.txt", "\0\0\0", None),
@@ -587,7 +593,7 @@ PIECES = (
 
 @given(
     st.lists(st.sampled_from([*PIECES, "JOB", "PROC", "A", " ", "/*"]), max_size=60),
-    st.sampled_from(["jcl", "bms", "csd", "ddl", "psb", "dbd", "dds", "cl"]),
+    st.sampled_from(["jcl", "bms", "csd", "ddl", "psb", "dbd", "dds", "cl", "control"]),
 )
 def test_any_text_is_a_member(pieces: list[str], kind: Kind) -> None:
     """Any text can be read, and the reported lines are lines of it."""
@@ -623,4 +629,5 @@ def test_any_bytes_have_a_kind_or_none(data: bytes) -> None:
         "copybook",
         "dclgen",
         "dds",
+        "control",
     }

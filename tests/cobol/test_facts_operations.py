@@ -273,6 +273,7 @@ SQL = {
         (),
         ("X",),
     ),
+    "INSERT INTO T1 (A) WITH W AS (SELECT B FROM T2) SELECT B FROM W": ("INSERT", ("T1", "T2"), None, (), ()),
     "INSERT INTO =T1 VALUES (:X)": ("INSERT", ("=T1",), None, ("X",), ()),
     "WHENEVER SQLERROR GO TO MAIN": ("WHENEVER SQLERROR", (), None, (), ()),
     "COMMIT": ("COMMIT", (), None, (), ()),

@@ -29,7 +29,7 @@ _SYMBOL = re.compile(r"&([A-Z$#@][A-Z0-9$#@]{0,7})(\.?)", re.IGNORECASE)
 _RUN = re.compile(r"\bRUN[ ]+(?:PROGRAM|PROG)[ ]*\([ ]*([A-Z0-9$#@&.]+)[ ]*\)", re.IGNORECASE)
 # Programs that run another one: TSO by a RUN command in its input, IMS by its PARM. The data of the step belongs to
 # that program.
-_TSO = frozenset({"IKJEFT01", "IKJEFT1A", "IKJEFT1B"})
+TSO = frozenset({"IKJEFT01", "IKJEFT1A", "IKJEFT1B"})
 _IMS = frozenset({"DFSRRC00", "DFSMVRC0"})
 # The parameters of EXEC for the system, or for one step of a procedure, named after a period; anything else is a symbol.
 _OF_EXEC = re.compile(
@@ -41,6 +41,7 @@ MAX_GROWN_CHARS = 4_000
 """How many characters symbols may add to an operand: sixty SETs that each double the one before would otherwise fill any memory."""
 MAX_INCLUDES = 15
 """How deep members may include each other, which is the limit of JCL."""
+_CARD_COLUMNS = 71
 MAX_STREAM_LINES = 200
 """How many lines of in-stream data are kept for each DD, to find what they run."""
 _DUMMY = "NULLFILE"
@@ -273,9 +274,19 @@ class _Building:
             dds[-1] = _concatenated(dds[-1], dd)
         else:
             dds.append(dd)
-        if step.program and step.program.upper() in _TSO and card.name.upper() == "SYSTSIN":
-            run = (_put_in(name, symbols).upper() for name in _RUN.findall("\n".join(card.stream)))
+        if step.program and step.program.upper() in TSO and card.name.upper() == "SYSTSIN":
+            run = (_put_in(name, symbols).upper() for name in run_by(card.stream))
             self._steps[-1] = (step._replace(programs=(*step.programs, *run)), dds)
+
+
+def stream(text: str) -> tuple[str, ...]:
+    """Return the lines of a member as those of in-stream data, at most `MAX_STREAM_LINES`."""
+    return tuple(line[:_CARD_COLUMNS].rstrip() for line in text.split("\n", MAX_STREAM_LINES)[:MAX_STREAM_LINES])
+
+
+def run_by(lines: Sequence[str]) -> list[str]:
+    """Return the programs that some lines of TSO commands run, as written."""
+    return _RUN.findall("\n".join(lines))
 
 
 def _step(card: JclCard) -> JobStep:
@@ -339,7 +350,7 @@ def _of_record(operands: Mapping[str, str], name: str) -> str:
 
 def _cards(text: str) -> list[JclCard]:
     """Return the statements with their continuations and the in-stream data after them."""
-    lines = [line[:71].rstrip() for line in text.split("\n")]
+    lines = [line[:_CARD_COLUMNS].rstrip() for line in text.split("\n")]
     found: list[JclCard] = []
     at = 0
     while at < len(lines):

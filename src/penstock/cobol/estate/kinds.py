@@ -9,10 +9,24 @@ import re
 from typing import Literal
 
 Kind = Literal[
-    "cobol", "copybook", "dclgen", "jcl", "proc", "bms", "csd", "ddl", "psb", "dbd", "dds", "cl", "pli", "hlasm"
+    "cobol",
+    "copybook",
+    "dclgen",
+    "jcl",
+    "proc",
+    "bms",
+    "csd",
+    "ddl",
+    "psb",
+    "dbd",
+    "dds",
+    "cl",
+    "control",
+    "pli",
+    "hlasm",
 ]
 """What a file can be. `pli` and `hlasm` are recognized but not read; `dclgen` is a copybook with the declaration of its
-table.
+table; `control` has what a program of the system reads from SYSIN or SYSTSIN.
 """
 
 COBOL_KINDS: frozenset[str] = frozenset({"cobol", "copybook", "dclgen"})
@@ -53,6 +67,12 @@ _PATTERNS: dict[Kind, str] = {
     "dclgen": r"EXEC[ ]+SQL[ ]+DECLARE[ ]+\S+[ ]+TABLE",
     "ddl": r"^[ ]*CREATE[ ]+(?:(?:GLOBAL[ ]+TEMPORARY[ ]+)?TABLE|(?:OR[ ]+REPLACE[ ]+)?PROCEDURE)[ ]",
     "copybook": _LEVEL + _CLAUSE,
+    "control": (
+        r"^[ ]*(?:RUN[ ]+PROG(?:RAM)?[ ]*\(|DSN[ ]+SYSTEM[ ]*\(|REPRO[ ]+[IO]\w+[ ]*\(|(?:SORT|MERGE)[ ]+FIELDS=|"
+        r"(?:DEFINE|DEF)[ ]+(?:CLUSTER|CL|ALTERNATEINDEX|AIX|PATH|GENERATIONDATAGROUP|GDG|NONVSAM)[ ]*\(|"
+        r"(?:DELETE|DEL)[ ]+[('A-Z0-9$#@&%{<-]+\.\S|LOAD[ ]+(?:DATA|REPLACE|RESUME)\b|UNLOAD[ ]+(?:DATA|TABLESPACE|SHRLEVEL)\b|"
+        r"(?:INSERT[ ]+INTO|DELETE[ ]+FROM)[ ]+[\w$#@.\"]+)"
+    ),
     "dds": r"^(?:.{5}A|[ ]{6})[ ]{10}R[ ][A-Z#$@][A-Z0-9#$@_.]*[ ]*(?:$|[A-Z]+(?:\(|[ ]*$))",
 }
 _SIGNS = {kind: re.compile(pattern, re.IGNORECASE | re.MULTILINE) for kind, pattern in _PATTERNS.items()}
@@ -74,7 +94,9 @@ _PGM = re.compile(
 _CARD = re.compile("^//", re.MULTILINE)
 _MARGIN = re.compile(r"(?:[ ]*\n)*([ ]+)//[\w$#@*]")
 """Blanks before the first card: a job pasted from a screen or an editor brings the margin along, before every card."""
-_TEXTS = frozenset({"", "txt", "inc", "src", "sql", "ctl", "mbr", "pds"})
+_CONTROLS = frozenset({"", "ctl", "cntl", "ctc", "parm", "parms", "sysin", "card", "cards"})
+"""Suffixes of control statements, and that of members."""
+_TEXTS = _CONTROLS | {"txt", "inc", "src", "sql", "mbr", "pds"}
 """Suffixes that say nothing: the content decides."""
 _CERTAIN = frozenset({"cobol", "bms", "jcl", "dclgen", "csd"})
 _OTHERS_TEXT = """
@@ -106,7 +128,10 @@ def kind_of(name: str, head: bytes) -> Kind | None:
     # program. An unknown suffix may be the convention of a shop; then only patterns count that hardly any other text matches.
     said = None if by_name is None and suffix in _OTHERS else _kind_of_text(head)
     if by_name is None:
-        return said if suffix in _TEXTS or said in _CERTAIN else None
+        is_known = suffix in (_CONTROLS if said == "control" else _TEXTS)
+        return said if is_known or said in _CERTAIN else None
+    if said == "control":
+        said = None
     if said is None and by_name in {"jcl", "proc"} and _CARD.search(decoded(head[:HEAD_BYTES])) is None:
         return None  # some shops use PRC for their procedures in COBOL or SQL
     if by_name == "cl":

@@ -41,6 +41,8 @@ class Member(NamedTuple):
     """The calls of a CL program."""
     described: Description | None = None
     """The records that a DDS source describes."""
+    control: tuple[str, ...] = ()
+    """The first lines of control statements, and of SQL, which a DD of a step may read."""
 
     @property
     def name(self) -> str:
@@ -92,7 +94,10 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
         return found._replace(resources=csd.resources(decoded(data)))
     if kind in {"ddl", "dclgen"}:
         text = decoded(data)
-        return found._replace(tables=ddl.tables(text), procedures=ddl.procedures(text))
+        control = jcl.stream(text) if kind == "ddl" else ()
+        return found._replace(tables=ddl.tables(text), procedures=ddl.procedures(text), control=control)
+    if kind == "control":
+        return found._replace(control=jcl.stream(decoded(data)))
     if kind == "dds":
         return found._replace(described=dds.description(decoded(data)))
     if kind == "cl":

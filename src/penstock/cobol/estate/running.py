@@ -1,7 +1,8 @@
 """Which steps does a job run, with those of its procedures in place and the DD statements that apply there?
 
 What a job says of a procedure's DD overrides it as in JCL: only the given parameters are replaced, and of concatenated data
-sets only as many as the job names, but for those where it names none. Members that INCLUDE names are put in place.
+sets only as many as the job names, but for those where it names none. Members that INCLUDE names are put in place, and so are
+the control statements of a member that a DD reads (`SYSIN DD DSN=LIB(MEMBER)`).
 
 Leaves to others: what programs do with the data. Law: procedures and includes that name themselves end; a step that runs a
 procedure comes before the steps of that procedure.
@@ -9,12 +10,13 @@ procedure comes before the steps of that procedure.
 
 from __future__ import annotations
 
+import re
 from collections import ChainMap
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
-from .jcl import called, included, overriding
+from .jcl import TSO, called, included, overriding, run_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 _MAX_DEPTH = 15  # the deepest that JCL itself lets procedures nest
 MAX_STEPS = 4_000
 """How many steps of a job are followed; JCL runs no more than 255. Eight EXECs in each of twelve procedures would be 8^12."""
+_CONTROL = re.compile(r"SYSIN|SYSTSIN|TOOLIN|\w*CNTL", re.IGNORECASE)
+_MEMBER = re.compile(r"[^()]+\(([A-Z$#@][A-Z0-9$#@]{0,7})\)", re.IGNORECASE)
 
 
 class RunningStep(NamedTuple):
@@ -67,6 +71,10 @@ class JobSteps:
                         self._procedures.setdefault(name, (member, job))
                 else:
                     self._in_stream.setdefault((member.path, around.line), {}).setdefault(key(job.name), (member, job))
+        self._control: dict[str, tuple[str, ...]] = {}
+        for member in members:
+            if member.control:
+                self._control.setdefault(key(member.name), member.control)
         self._included = {key(name) for member in members for job in member.jobs for name in job.includes}
 
     def jobs(self) -> Iterator[tuple[Member, Job]]:
@@ -118,11 +126,11 @@ class JobSteps:
         dds = _changed([(member.path, dd) for dd in step.dds], said)
         one = RunningStep(names, step, dds, (*around.places, (member.path, step.line)), around.above, is_missing=False)
         if step.procedure is None:
-            yield one
+            yield self._controlled(one)
             return
         name = key(step.procedure)
         found = known.get(name)
-        yield one._replace(dds=dds if found is None else (), is_missing=found is None)
+        yield self._controlled(one._replace(dds=dds if found is None else (), is_missing=found is None))
         if found is None or name in one.above or len(one.above) >= _MAX_DEPTH:
             return
         inner_member, procedure = found[0], called(found[1], step, self._cards)
@@ -130,6 +138,29 @@ class JobSteps:
         for number, inner in enumerate(procedure.steps):
             inside = one._replace(above=(*one.above, name))
             yield from self._of_step(inner_member, inner, tuple(dd for at, dd in meant if at == number), inside, known)
+
+    def _controlled(self, one: RunningStep) -> RunningStep:
+        """Return a step with the control statements of the members that its DDs read, and with the programs that they run."""
+        if not self._control:
+            return one
+        dds = [(path, dd._replace(in_stream=self._lines(dd))) for path, dd in one.dds]
+        step = one.step
+        if key(step.program or "") in TSO:
+            run = [
+                name.upper()
+                for (_, dd), (_, before) in zip(dds, one.dds, strict=True)
+                if key(dd.name) == "SYSTSIN" and not before.in_stream
+                for name in run_by(dd.in_stream)
+            ]
+            step = step._replace(programs=(*step.programs, *run))
+        return one._replace(step=step, dds=tuple(dds))
+
+    def _lines(self, dd: Dd) -> tuple[str, ...]:
+        """Return the in-stream data of a DD, or those of the members that it reads as control statements."""
+        if dd.in_stream or not _CONTROL.fullmatch(dd.name):
+            return dd.in_stream
+        named = (found[1] for place in dd.places if place and (found := _MEMBER.fullmatch(place)))
+        return tuple(line for name in named for line in self._control.get(key(name), ()))
 
 
 def _meant(dds: Sequence[tuple[str, Dd]], procedure: Job) -> list[tuple[int, tuple[str, Dd]]]:

@@ -208,7 +208,7 @@ def _verb(upper: list[str]) -> str:
 def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
     """Return the tables that a statement names, each once, as written."""
     found: dict[str, str] = {}
-    common = _common(upper) if upper[0] in {"WITH", "DECLARE"} else set()
+    common = _common(upper) if "WITH" in upper else set()
     # In FROM a, b another table follows the comma; elsewhere it does not. `listing` is that state: a clause ends it, and
     # parentheses, around a query or arguments, have their own.
     listing = False

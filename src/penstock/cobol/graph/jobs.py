@@ -296,7 +296,8 @@ def tables(step: StepOfJob) -> Iterator[EstateEdge]:
         if key(dd.name) != "SYSIN" or not dd.in_stream:
             continue
         cited = (CitedLine(path, dd.line),)
-        control = _SCHEMA_VARIABLE.sub("", _SQL_COMMENT.sub("", "\n".join(dd.in_stream)))
+        control = _SQL_COMMENT.sub("", _CONTROL_COMMENT.sub(" ", "\n".join(dd.in_stream)))
+        control = _SCHEMA_VARIABLE.sub("", control)
         if programs & _DB2_UTILITIES:
             for way, name in _DB2_LOADS.findall(control):
                 table = NodeId("table", key(name.replace('"', "")))
