@@ -50,6 +50,7 @@ RIGS = {
     "R28": "queued",
     "R29": "queue_load",
     "R30": "grown",
+    "R31": "estates",
 }
 
 

@@ -393,6 +393,13 @@ def test_constants_are_what_nothing_writes() -> None:
     assert [(one.name, one.value) for one in found.constants] == [("LIMIT-78", "25"), ("NEVER", "'KEEP'")]
 
 
+def test_a_filler_in_small_letters_has_no_name() -> None:
+    """FILLER is a word of the language: a text that nothing can name is not a constant, however it is spelled."""
+    found = told("program-id. a.\ndata division.\nworking-storage section.\n01 filler pic x(4) value 'TEXT'.\n")
+    assert [item.name for item in found.items] == ["FILLER"]
+    assert found.constants == ()
+
+
 def test_the_status_of_a_file_and_its_relative_key_are_no_constants() -> None:
     """Each statement of the file writes its status, a READ also the key, although no statement names them; other items stay."""
     source = fixed(

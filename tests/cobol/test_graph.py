@@ -331,6 +331,34 @@ def test_the_field_of_a_copybook_stands_for_its_instances() -> None:
 
 
 @pytest.mark.proves("C-16")
+def test_what_a_program_and_its_copybook_of_that_name_declare_is_said_once() -> None:
+    """Their fields are one node, and each edge has the citations of both."""
+    program = "       PROGRAM-ID. RATE.\n       DATA DIVISION.\n       LINKAGE SECTION.\n       COPY RATE.\n"
+    book = "       01  AREA-1.\n           05  PART PIC X.\n"
+    other = "       01  AREA-1.\n           05  OTHER PIC X.\n           05  PART PIC X.\n"
+    copied = graph_of({"rate.cbl": program.encode(), "rate.cpy": book.encode()})
+    own = graph_of({"rate.cbl": program.replace("COPY RATE.", other.strip()).encode(), "rate.cpy": book.encode()})
+    for graph, places in ((copied, ["rate.cpy:2"]), (own, ["rate.cbl:6", "rate.cpy:2"])):
+        (edge,) = [one for one in graph.edges() if one.verb == "part of" and one.source.name == "RATE.PART"]
+        assert [f"{one.path}:{one.line}" for one in edge.citations] == places
+        assert edge in graph.touching(edge.source)
+        assert edge in impact(graph, "RATE.PART").edges
+
+
+@pytest.mark.proves("C-16")
+def test_an_item_of_a_copied_screen_is_cited_in_its_copybook() -> None:
+    """The line is that of the entry, not that of the COPY."""
+    program = (
+        "       PROGRAM-ID. ASK.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n       01  ROLE PIC X.\n"
+        "       SCREEN SECTION.\n       01  HEAD.\n           COPY LINES.\n"
+    )
+    book = "      * A REMARK\n           05  LINE 4 COL 26 FROM ROLE.\n"
+    graph = graph_of({"ask.cbl": program.encode(), "lines.cpy": book.encode()})
+    (edge,) = [one for one in graph.edges() if one.verb == "moves to"]
+    assert [(one.path, one.line) for one in edge.citations] == [("lines.cpy", 2)]
+
+
+@pytest.mark.proves("C-16")
 def test_every_edge_is_cited_where_the_source_names_one_of_its_ends() -> None:
     """The cited lines name an end, its level 88, its file, or the copybook; the citations of storage edges name both ends."""
     graph = estate()

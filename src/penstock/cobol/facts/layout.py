@@ -69,6 +69,8 @@ class ShownItem(NamedTuple):
     """The clause that names the data item, in capitals: SOURCE, FROM, USING and so on; "" for a property of a control."""
     line: int
     copybook: str | None
+    copybook_line: int | None = None
+    """The line of the entry in its copybook; None if the program declares it."""
 
     @property
     def is_read(self) -> bool:
@@ -316,7 +318,8 @@ class _Building:
         if clauses.is_table and occurs is None:
             self._uncounted.add(index)
         for word, names in clauses.shown() if is_shown else ():
-            self.shown.append(ShownItem(index, names, word, row.line, row.copybook))
+            inner_line = row.entry.line if row.copybook else None
+            self.shown.append(ShownItem(index, names, word, row.line, row.copybook, inner_line))
         # The last item with a name wins: REDEFINES refers to the nearest one before it in the same group.
         self._siblings[parent, clauses.key] = index
         self._in_record[self.items[index].record, clauses.key] = index
@@ -451,7 +454,8 @@ class _Clauses:
         self.is_justified = not _JUSTIFIED.isdisjoint(self._upper)
         self._at = 1
         if len(words) > 1 and not self._is_clause(1):
-            self.name = self._next() or self.name
+            name = self._next() or self.name
+            self.name = name if name.upper() != "FILLER" else "FILLER"
         self._behind_name = self._at
         while self._at < len(words):
             word = self._upper[self._at]

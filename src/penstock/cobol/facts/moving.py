@@ -113,7 +113,7 @@ class Moving:
 
     def shown(self, shown: ShownItem, items: Sequence[int]) -> None:
         """Record which items an item of a report or screen shows, and which ones it fills."""
-        place = SourcePlace(shown.line, shown.copybook)
+        place = SourcePlace(shown.copybook_line or shown.line, shown.copybook)
         for item in items:
             for is_said, pair in ((shown.is_read, (item, shown.item)), (shown.is_written, (shown.item, item))):
                 if is_said:

@@ -12,6 +12,7 @@ Laws: the same parts and members give the same graph in any order; every edge ha
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from .callees import Callees
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ..estate.members import Member
     from .copying import CopiedRecords, WrittenPlace
     from .linking import PassedField
-    from .values import FileBinding, ProgramPart
+    from .values import FileBinding, ProgramPart, Verb
 
 
 class EstateGraph:
@@ -56,8 +57,12 @@ class EstateGraph:
     def edges(self) -> Iterator[EstateEdge]:
         """Yield all edges, in an order that depends only on the estate."""
         yield from self.drawn
+        by_name: dict[str, list[ProgramPart]] = {}
         for part in self.parts:
-            yield from structure(part)
+            by_name.setdefault(part.name, []).append(part)
+        for parts in by_name.values():
+            declared = chain.from_iterable(map(structure, parts))
+            yield from declared if len(parts) == 1 else _united(declared)
 
     def touching(self, node: NodeId) -> list[EstateEdge]:
         """Return the edges that begin or end at a node."""
@@ -68,9 +73,11 @@ class EstateGraph:
                 if edge.target != edge.source:
                     self._touching.setdefault(edge.target, []).append(number)
         found = [self.drawn[number] for number in self._touching.get(node, ())]
-        for part in self._structured(node):
-            found += self._structure(part).get(node, ())
-        return found
+        declared = [self._structure(part).get(node, []) for part in self._structured(node)]
+        return [
+            *found,
+            *(_united(chain.from_iterable(declared)) if len(declared) > 1 else chain.from_iterable(declared)),
+        ]
 
     def nodes(self) -> dict[NodeId, CitedLine | None]:
         """Return all nodes, each with the place that declares it; None for one that is only named."""
@@ -158,3 +165,17 @@ class EstateGraph:
                 known.setdefault(edge.source, []).append(edge)
                 known.setdefault(edge.target, []).append(edge)
         return known
+
+
+def _united(edges: Iterable[EstateEdge]) -> Iterable[EstateEdge]:
+    """Return the edges of declarations, each sentence once with all of its citations.
+
+    A program and a copybook of one name have fields of one name, which are one node; the program often copies that copybook.
+    """
+    found: dict[tuple[NodeId, Verb, NodeId], EstateEdge] = {}
+    for edge in edges:
+        sentence = (edge.source, edge.verb, edge.target)
+        known = found.get(sentence)
+        cited = edge.citations if known is None else (*known.citations, *edge.citations)
+        found[sentence] = edge._replace(citations=tuple(dict.fromkeys(cited)))
+    return found.values()

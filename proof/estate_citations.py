@@ -1,0 +1,235 @@
+"""Does the place that an edge cites have a name of one of its ends?
+
+Read as text: the statement that begins on the cited line, up to a line that ends in a period; what a COPY in it names; the record
+of a screen that it shows; the cursor that it fetches from; and, of code that a precompiler translated, the comments above. An end
+may be named as it is, by what contains it or is contained in it, by its level 88s, its section, its file. Leaves to others: whether
+a statement that has the name does what the edge says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from proof.estate_views import texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from proof.estate_views import EstateView, Json
+
+    from penstock.scribe.gathering import GatheredFile
+
+_STATEMENT_LINES = 200  # the most lines of a statement that are read for a name
+_NAME = re.compile(r"[\w$#@:&.*-]+")
+_DECLARED = re.compile(r"(?:^(?:[\w ]{6}.)?|\.)\s*(\d\d?)\s+([\w$#@:-]+)")
+_SECTION = re.compile(r"\b(?:DIVISION|SECTION)\s*[.U]")
+_SHOWN = re.compile(
+    r"\b(?:FROM|USING|TO|CONTROL|LINE|COL|COLUMN)\s+(?:IS\s+)?[A-Z]|\bCOPY\s"
+)  # of an entry: of a screen
+_TRANSLATED = re.compile(r"(?i)['\"](?:sqlg\w+|DFHEI1|DSNHLI|SQLADDR|IDMS|ADABAS)")
+_CURSOR = re.compile(r"\bDECLARE\s+([\w-]+)\s[^.]*?\bCURSOR\b.*?END-EXEC", re.DOTALL)
+_OF_MAPS = "LFAICPHVO"  # what the name of a field or map ends in, by what it holds
+_REPLACED = re.compile(r"==([^=]*)==\s*BY\s*==([^=]*)==", re.IGNORECASE)
+_COPIED_WITH = re.compile(r"\bCOPY\s+['\"]?([\w$#@-]+)[^.]*?\bREPLACING\b", re.IGNORECASE)
+_NUMBER = re.compile(r"#\d+$")  # of items of one name
+_COPY = re.compile(r"(?i)\b(?:COPY|INCLUDE|\+\+INCLUDE|-INC)\s+['\"]?([\w$#@-]+)")
+_BESIDE = frozenset({"redefines", "is record of", "bound to", "overlaps", "declared in"})
+
+
+class Citations:
+    """The files of an estate as text, and by what names its nodes are known there.
+
+    Args:
+        files: The files.
+        view: What is said of them.
+    """
+
+    def __init__(self, files: Sequence[GatheredFile], view: EstateView) -> None:
+        self._view = view
+        self.lines = {file.path: texts(file.data) for file in files}
+        self._kinds = {file.path: file.kind for file in files}
+        self._paths = {row["id"]: row["path"] for row in view.nodes}
+        self._copied: dict[str, list[str]] = defaultdict(list)
+        for path in self.lines:
+            self._copied[_stem(path)].append(path)
+        self._sections = {
+            f"paragraph {document['header']['program_id']}.{item['paragraph_name']}".upper(): item["section"].upper()
+            for documents in view.documents.values()
+            for document in documents
+            for item in document["paragraphs"]
+            if item["section"]
+        }
+        self._conditions: dict[str, set[str]] = defaultdict(set)
+        self._screens: dict[str, list[set[str]]] = defaultdict(list)
+        self._cursors: dict[str, list[set[str]]] = defaultdict(list)
+        self._copied_with: set[str] = set()
+        self._replaced: dict[str, list[tuple[set[str], set[str]]]] = {}
+        for path, shown in self.lines.items():
+            self._read(path, [text.upper() for text in shown])
+
+    def is_there(self, cited: Json) -> bool:
+        """Whether a cited line exists."""
+        return bool(1 <= cited["line"] <= len(self.lines.get(cited["path"], ())))
+
+    def name_an_end(self, edge: Json) -> bool:
+        """Whether one of the places that an edge cites names one of its ends."""
+        ends = (edge["from"], edge["to"])
+        names = {name for end in ends for one in (end, *self._around[end]) for name in _names_of(one)}
+        names |= {_stem(self._paths.get(end, "")) for end in ends} - {""}
+        names |= {self._sections[end.upper()] for end in ends if end.upper() in self._sections}
+        known = [one for name in names for one in (name, _tail(name)) if one in self._conditions]
+        names |= {name for one in known for name in self._conditions[one]}
+        return any(self._names_one(cited["path"], cited["line"], names) for cited in edge["citations"])
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _read(self, path: str, shown: Sequence[str]) -> None:
+        item, record = "", _Record()
+        for text in shown:
+            record = self._screen(record, text)
+            for level, name in _DECLARED.findall(text):
+                if level == "88":
+                    self._conditions[item].add(name)
+                    self._conditions[_tail(item)].add(_tail(name))
+                else:
+                    item = name
+        whole = "\n".join(shown)
+        for found in _CURSOR.finditer(whole):
+            self._cursors[found[1]].append(set(_words(found[0])))
+        self._copied_with.update(_COPIED_WITH.findall(whole))
+        self._replaced[path] = [(set(_words(before)), set(_words(after))) for before, after in _REPLACED.findall(whole)]
+
+    def _screen(self, record: _Record, text: str) -> _Record:
+        """Return the record that a line is part of: DISPLAY and ACCEPT of a screen mean the items that it names."""
+        if _SECTION.search(text):
+            return _Record()
+        declared = _DECLARED.findall(text)
+        if any(level in {"01", "1", "77"} for level, _ in declared):
+            record = _Record()
+        record.words.update(_words(text))
+        for name in _COPY.findall(text):
+            copied = (line for path in self._copied[name] for line in self.lines[path])
+            record.words.update(word for line in copied for word in _words(line.upper()))
+        if not record.is_screen and _SHOWN.search(text):
+            record.is_screen = True
+            for name in record.names:
+                self._screens[name].append(record.words)
+        for _, name in declared:
+            record.names.append(name)
+            if record.is_screen:
+                self._screens[name].append(record.words)
+        return record
+
+    @cached_property
+    def _around(self) -> dict[str, set[str]]:
+        """By node, the nodes that share its bytes or are its other name, whose names a statement may use instead of its own."""
+        above: dict[str, set[str]] = defaultdict(set)
+        below: dict[str, set[str]] = defaultdict(set)
+        beside: dict[str, set[str]] = defaultdict(set)
+        for edge in self._view.edges:
+            if edge["verb"] == "part of":
+                above[edge["from"]].add(edge["to"])
+                below[edge["to"]].add(edge["from"])
+            elif edge["verb"] in _BESIDE:
+                beside[edge["from"]].add(edge["to"])
+                beside[edge["to"]].add(edge["from"])
+        found: dict[str, set[str]] = defaultdict(set)
+        for node in {*above, *below, *beside}:
+            near = _closure(node, above) | _closure(node, below)
+            found[node] = near | {other for one in (node, *near) if one in beside for other in beside[one]}
+        return found
+
+    # ── a place ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _names_one(self, path: str, line: int, names: set[str]) -> bool:
+        statement = self._statement(path, line)
+        words = {word for text in statement for word in _words(text)}
+        if not names.isdisjoint(words) or not names.isdisjoint(map(_tail, words)):
+            return True
+        if self._kinds.get(path) == "bms" and not names.isdisjoint(word + end for word in words for end in _OF_MAPS):
+            return True
+        if _stem(path) in self._copied_with:  # a part of each name is that of the copybook
+            ends = {end for name in names for end in _parted(name)}
+            return any(not ends.isdisjoint(_parted(word)) for word in words)
+        said = "\n".join(statement)
+        meant = [*self._meant(words, self._screens), *self._meant(words, self._cursors)]
+        if "REPLACING" in said or any(not names.isdisjoint(one) for one in meant):
+            return True  # what a COPY replaces is named by parts
+        if any(before <= words and not names.isdisjoint(after) for before, after in self._replaced.get(path, ())):
+            return True
+        return any(
+            not names.isdisjoint(_words(text.upper())) or "REPLACING" in text.upper()
+            for name in _COPY.findall(said)
+            for other in self._copied[name]
+            for text in self.lines[other]
+        )
+
+    def _statement(self, path: str, line: int) -> list[str]:
+        """Return the lines of a statement in capitals: up to one that ends in a period; of translated code, with comments above."""
+        shown = self.lines.get(path, ())
+        if any(map(_TRANSLATED.search, shown[line - 1 : line + 2])):
+            first = max(1, line - _STATEMENT_LINES)
+            return [text.upper() for text in shown[first - 1 : line - 1 + _STATEMENT_LINES]]
+        statement: list[str] = []
+        for text in shown[line - 1 : line - 1 + _STATEMENT_LINES]:
+            statement.append(text.upper())
+            if text[:72].rstrip().endswith("."):
+                break
+        return statement
+
+    @staticmethod
+    def _meant(words: set[str], known: dict[str, list[set[str]]]) -> Iterator[set[str]]:
+        for word in words:
+            yield from known.get(word, ())
+
+
+class _Record:
+    """A record while it is read: the names and the words in it, and whether it is one of a screen."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.words: set[str] = set()
+        self.is_screen = False
+
+
+def _closure(node: str, steps: dict[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    fresh = {node}
+    while fresh:
+        fresh = {other for one in fresh if one in steps for other in steps[one]} - found
+        found |= fresh
+    return found
+
+
+def _names_of(node: str) -> set[str]:
+    """Return the words by which a source may name a node."""
+    kind, _, name = node.partition(" ")
+    whole = name.upper()
+    bare = whole.partition("@")[0] if kind in {"program", "copybook"} else whole
+    parts = {whole, bare, whole.rpartition(".")[2], whole.rpartition("::")[2], whole.rpartition("/")[2]}
+    parts |= set(whole.split(".")[1:]) if kind in {"field", "paragraph", "file"} else set(_words(whole))
+    return {_NUMBER.sub("", part) for part in parts if part}
+
+
+def _words(text: str) -> Iterator[str]:
+    for word in _NAME.findall(text):
+        yield word.strip(".:")
+        if "." in word or ":" in word:
+            yield from re.split(r"[.:]", word)
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0].upper()
+
+
+def _parted(name: str) -> set[str]:
+    """Return what is left of a name without its first or last part."""
+    return {name.partition("-")[2], name.rpartition("-")[0], name} - {""}
+
+
+def _tail(name: str) -> str:
+    """Return what a copied name keeps of the copybook's, marked: the part behind its first hyphen."""
+    return f"-{name.partition('-')[2]}" if "-" in name else name

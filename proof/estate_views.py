@@ -1,0 +1,96 @@
+"""What does the product say of an estate? Its graph as exported and the documents of its code, as JSON, from files in memory.
+
+Judges and laws (`estate_graph`, `estate_code`, `estate_laws`) see only this JSON and the files. Leaves to others: whether it is
+right.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from penstock.cobol.estate import COBOL_KINDS, Copybooks, kind_of
+from penstock.cobol.graph import EstateGraph
+from penstock.cobol.graph.export import as_json
+from penstock.scribe.estate_reading import FileReader, ReadSetup, members_of, says_anything
+from penstock.scribe.file_work import documents_of_code
+from penstock.scribe.gathering import HEAD_BYTES, GatheredFile, gather
+from penstock.scribe.graphing import parts_of
+from penstock.workspace.root import Root
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from penstock.scribe.file_work import ScannedFile
+
+Json = dict[str, Any]
+
+
+class EstateView(NamedTuple):
+    """What is said of an estate: the rows of its graph, and the documents of each file that has any, by path."""
+
+    graph: EstateGraph
+    nodes: list[Json]
+    edges: list[Json]
+    documents: dict[str, list[Json]]
+    subjects: dict[str, ScannedFile]
+
+
+def gathered(folder: str) -> list[GatheredFile]:
+    """Return the files of an estate on disk."""
+    with closing(Root(folder)) as root:
+        return list(gather(root, (".",), kind_of).files)
+
+
+def named(files: Iterable[tuple[str, bytes]]) -> list[GatheredFile]:
+    """Return files in memory as an estate, in the order of their paths; those of no known kind are left out."""
+    kinds = ((path, kind_of(path, data[:HEAD_BYTES]), data) for path, data in sorted(files))
+    return [GatheredFile(path, kind, data) for path, kind, data in kinds if kind is not None]
+
+
+def view(files: Sequence[GatheredFile]) -> EstateView:
+    """Return what is said of some files."""
+    members = members_of(files)
+    shelf = Copybooks(files, members)
+    parts = [part for file in files if _may_say(file) for part in parts_of(file, shelf)]
+    graph = EstateGraph(parts, members)
+    told = json.loads("".join(as_json(graph)))
+    reader = FileReader(ReadSetup(files=files, members=members))
+    documents: dict[str, list[Json]] = {}
+    subjects: dict[str, ScannedFile] = {}
+    for number, file in enumerate(files):
+        if file.kind in COBOL_KINDS and says_anything(one := reader.subject(number)):
+            subjects[file.path] = one
+            documents[file.path] = json.loads(json.dumps(documents_of_code(one)))
+    return EstateView(graph, told["nodes"], told["edges"], documents, subjects)
+
+
+def _may_say(file: GatheredFile) -> bool:
+    return file.kind in COBOL_KINDS or file.kind == "dds"
+
+
+def texts(data: bytes) -> list[str]:
+    """Return the lines of a file: of EBCDIC if most blanks are EBCDIC's, of UTF-16 by its mark, else of UTF-8 or Latin-1."""
+    if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        text = data.decode("utf-16", "replace")
+    elif data.count(b"\x40") > len(data) // 10 and b"\n" not in data and data.count(b" ") < data.count(b"\x40") // 4:
+        text = data.decode("cp037").replace("\x85", "\n")
+        if "\n" not in text:
+            return [text[at : at + 80] for at in range(0, len(text), 80)]
+    else:
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = data.decode("latin-1")
+    lines = text.replace("\r\n", "\n").split("\n") if "\n" in text else text.split("\r")
+    return [line.rstrip("\r") for line in (lines if lines[-1] else lines[:-1])]
+
+
+def estate_folders(data: str) -> list[tuple[str, str]]:
+    """Return the estates below a folder, by name: each folder in its `cobol`, or else each folder in it."""
+    within = os.path.join(data, "cobol")
+    above = within if os.path.isdir(within) else data
+    with os.scandir(above) as found:
+        return sorted((one.name, one.path) for one in found if one.is_dir())

@@ -1,0 +1,70 @@
+"""R31 in short form: is what is said of an estate right by judges that read its sources, and can the rig fail?"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from proof.estate_views import named, view
+from proof.figure import SEED
+
+from proof import estate_code, estate_laws, estates
+
+if TYPE_CHECKING:
+    from proof.estate_views import EstateView
+
+pytestmark = [pytest.mark.timeout(300)]
+
+_PROGRAM = """\
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. LEDGER.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  WS-AREA  PIC X(8).
+       PROCEDURE DIVISION.
+       MAIN-LINE.
+           MOVE 'A' TO WS-AREA.
+           CALL 'TAX' USING WS-AREA.
+           GOBACK.
+"""
+
+
+@pytest.mark.proves("C-1", "C-6", "C-9", "C-12", "C-13", "C-14", "C-16", "C-17", "C-18", "C-19")
+def test_what_is_said_of_our_estate_is_what_its_sources_say() -> None:
+    """R31, with our estate and a generated program: no fault, and each planted one is found."""
+    figure = estates.measure(long=False, seed=SEED)
+    assert figure.met, str(figure)
+
+
+def _seen() -> EstateView:
+    return view(named([("LEDGER.cbl", _PROGRAM.encode())]))
+
+
+def test_what_a_document_leaves_out_is_a_fault() -> None:
+    """A record and a call that are in the code and not in the document are told."""
+    seen = _seen()
+    assert list(estate_code.faults(seen)) == []
+    (document,) = seen.documents["LEDGER.cbl"]
+    document["data_items"].clear()
+    document["called_programs"].clear()
+    told = list(estate_code.faults(seen))
+    assert [fault.partition(" (")[0] for fault in told] == [
+        "C-12: CALL TAX is not in called_programs",
+        "C-12: the record WS-AREA is not in data_items",
+    ]
+
+
+def test_what_changes_with_its_spelling_is_a_fault() -> None:
+    """An estate that is not what was said of it breaks every law."""
+    files = named([("LEDGER.cbl", _PROGRAM.encode())])
+    other = view(named([("LEDGER.cbl", _PROGRAM.replace("TAX", "VAT").encode())]))
+    laws = {fault.split(": ")[1] for fault in estate_laws.faults(files, other, random.Random(1))}
+    assert laws == {
+        "in another folder",
+        "read in reverse",
+        "with CRLF",
+        "with filled columns",
+        "in other letters",
+        "with more comments",
+    }
