@@ -451,6 +451,11 @@ def test_control_statements_in_members_are_read_where_steps_read_them() -> None:
         "NIGHT.CLEAN deletes PROD.CUST.OLD",
         "NIGHT.MAKE writes NEWCUST",
     ]
+    (gone,) = [one for one in EstateGraph((), members).drawn if one.verb == "deletes"]
+    assert [(one.path, one.line, one.end_line) for one in gone.citations] == [
+        ("NIGHT.jcl", 8, 9),
+        ("CLEAN.ctl", 1, None),
+    ]
 
 
 def test_a_procedure_that_a_source_creates_is_the_program_that_it_names() -> None:

@@ -70,6 +70,8 @@ class Dd(NamedTuple):
     """Whether RECFM says that records vary in length."""
     cards: tuple[JclCard, ...] = ()
     """The statements that it is made of, for when other values are given to its symbols."""
+    members: tuple[tuple[str, int], ...] = ()
+    """The files whose lines `in_stream` has, each with their number; none if they are in the stream."""
 
     @property
     def dsns(self) -> tuple[str, ...]:
@@ -281,7 +283,7 @@ class _Building:
 
 def stream(text: str) -> tuple[str, ...]:
     """Return the lines of a member as those of in-stream data, at most `MAX_STREAM_LINES`."""
-    return tuple(line[:_CARD_COLUMNS].rstrip() for line in text.split("\n", MAX_STREAM_LINES)[:MAX_STREAM_LINES])
+    return tuple(line[:_CARD_COLUMNS].rstrip() for line in text.removesuffix("\n").split("\n")[:MAX_STREAM_LINES])
 
 
 def run_by(lines: Sequence[str]) -> list[str]:

@@ -71,10 +71,10 @@ class JobSteps:
                         self._procedures.setdefault(name, (member, job))
                 else:
                     self._in_stream.setdefault((member.path, around.line), {}).setdefault(key(job.name), (member, job))
-        self._control: dict[str, tuple[str, ...]] = {}
+        self._control: dict[str, Member] = {}
         for member in members:
             if member.control:
-                self._control.setdefault(key(member.name), member.control)
+                self._control.setdefault(key(member.name), member)
         self._included = {key(name) for member in members for job in member.jobs for name in job.includes}
 
     def jobs(self) -> Iterator[tuple[Member, Job]]:
@@ -143,24 +143,22 @@ class JobSteps:
         """Return a step with the control statements of the members that its DDs read, and with the programs that they run."""
         if not self._control:
             return one
-        dds = [(path, dd._replace(in_stream=self._lines(dd))) for path, dd in one.dds]
+        dds = tuple((path, self._with_lines(dd)) for path, dd in one.dds)
         step = one.step
         if key(step.program or "") in TSO:
-            run = [
-                name.upper()
-                for (_, dd), (_, before) in zip(dds, one.dds, strict=True)
-                if key(dd.name) == "SYSTSIN" and not before.in_stream
-                for name in run_by(dd.in_stream)
-            ]
+            said = (dd.in_stream for _, dd in dds if key(dd.name) == "SYSTSIN" and dd.members)
+            run = (name.upper() for lines in said for name in run_by(lines))
             step = step._replace(programs=(*step.programs, *run))
-        return one._replace(step=step, dds=tuple(dds))
+        return one._replace(step=step, dds=dds)
 
-    def _lines(self, dd: Dd) -> tuple[str, ...]:
-        """Return the in-stream data of a DD, or those of the members that it reads as control statements."""
+    def _with_lines(self, dd: Dd) -> Dd:
+        """Return a DD with the lines of the members that it reads as control statements."""
         if dd.in_stream or not _CONTROL.fullmatch(dd.name):
-            return dd.in_stream
-        named = (found[1] for place in dd.places if place and (found := _MEMBER.fullmatch(place)))
-        return tuple(line for name in named for line in self._control.get(key(name), ()))
+            return dd
+        named = (key(found[1]) for place in dd.places if place and (found := _MEMBER.fullmatch(place)))
+        read = [self._control[name] for name in named if name in self._control]
+        lines = tuple(line for one in read for line in one.control)
+        return dd._replace(in_stream=lines, members=tuple((one.path, len(one.control)) for one in read))
 
 
 def _meant(dds: Sequence[tuple[str, Dd]], procedure: Job) -> list[tuple[int, tuple[str, Dd]]]:

@@ -25,6 +25,7 @@ from .jobs import (
     SORTS,
     idcams_control,
     listed,
+    stated_at,
 )
 from .naming import data_set
 from .values import CitedLine, NodeId, less_sure
@@ -168,7 +169,7 @@ def copied(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[CopiedRecor
 def _reproduced(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[CopiedRecords]:
     """Yield what each REPRO of an IDCAMS step copies, by DD names or by the names of the data sets."""
     for path, dd in step.dds:
-        cited = CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None)
+        cited = stated_at(path, dd)
         for said in _REPRO.findall(idcams_control(dd)):
             ends: dict[str, list[NodeId]] = {"I": [], "O": []}
             for way, name in REPRO_FILES.findall(said):
@@ -178,7 +179,7 @@ def _reproduced(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[Copied
             for one in ends["I"]:
                 for other in ends["O"]:
                     if one != other:
-                        yield CopiedRecords(one, other, step.node, "is", "", False, (cited,))
+                        yield CopiedRecords(one, other, step.node, "is", "", False, cited)
 
 
 def written(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[WrittenPlace]:
@@ -202,7 +203,7 @@ def written(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[WrittenPla
     for path, dd in step.dds:
         if not _is_control(key(dd.name)):
             continue
-        whole = _text(dd.in_stream)
+        whole, cited = _text(dd.in_stream), stated_at(path, dd)
         is_sure = len(read) == 1 and not _MOVES.search(whole)
         for said in whole.split("\n"):
             for start, length in _PLACE.findall(_QUOTED.sub("''", said)):
@@ -211,7 +212,6 @@ def written(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[WrittenPla
                 for use in read.values():
                     first = int(start) - _RDW * use.is_variable
                     if first > 0:
-                        cited = (CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None),)
                         yield WrittenPlace(use.data_set, step.node, text, first, int(length), is_sure, cited)
 
 
@@ -221,7 +221,7 @@ def _defined(step: StepOfJob) -> Iterator[WrittenPlace]:
     The key of an alternate index is in the records of its cluster; its own records are different ones.
     """
     for path, dd in step.dds:
-        cited = (CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None),)
+        cited = stated_at(path, dd)
         for kind, said in _DEFINED.findall(idcams_control(dd)):
             is_cluster = key(kind) in _CLUSTERS
             named = (_NAMED if is_cluster else _RELATED).search(said)

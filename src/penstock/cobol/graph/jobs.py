@@ -261,9 +261,8 @@ def repro(step: StepOfJob) -> Iterator[EstateEdge]:
     for path, dd in step.dds:
         for way, name in REPRO_SETS.findall("\n".join(dd.in_stream)):
             target = NodeId("dataset", data_set(name.strip("'"), step.job.name))
-            yield EstateEdge(
-                step.node, "writes" if way.upper() == "O" else "reads", target, "is", (CitedLine(path, dd.line),)
-            )
+            verb: Verb = "writes" if way.upper() == "O" else "reads"
+            yield EstateEdge(step.node, verb, target, "is", stated_at(path, dd))
 
 
 def catalogued(step: StepOfJob) -> Iterator[EstateEdge]:
@@ -279,9 +278,13 @@ def catalogued(step: StepOfJob) -> Iterator[EstateEdge]:
                 if "*" not in name:
                     target = NodeId("dataset", data_set(name.strip("'"), step.job.name))
                     verb: Verb = "deletes" if said["deleted"] else "creates"
-                    # The line of the statement within its stream is not known.
-                    place = CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None)
-                    yield EstateEdge(step.node, verb, target, "is", (place,))
+                    yield EstateEdge(step.node, verb, target, "is", stated_at(path, dd))
+
+
+def stated_at(path: str, dd: Dd) -> tuple[CitedLine, ...]:
+    """Return where a control statement of a DD is: in its stream, or in the members that it reads; its own line is not known."""
+    here = CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None)
+    return (here, *(CitedLine(member, 1, None, lines if lines > 1 else None) for member, lines in dd.members))
 
 
 def idcams_control(dd: Dd) -> str:
@@ -295,7 +298,7 @@ def tables(step: StepOfJob) -> Iterator[EstateEdge]:
     for path, dd in step.dds if programs & (_RUN_SQL | _DB2_UTILITIES) else ():
         if key(dd.name) != "SYSIN" or not dd.in_stream:
             continue
-        cited = (CitedLine(path, dd.line),)
+        cited = stated_at(path, dd)
         control = _SQL_COMMENT.sub("", _CONTROL_COMMENT.sub(" ", "\n".join(dd.in_stream)))
         control = _SCHEMA_VARIABLE.sub("", control)
         if programs & _DB2_UTILITIES:
