@@ -1229,22 +1229,42 @@ def test_a_transaction_starts_a_program_of_the_region_whoever_asks_for_it() -> N
 
 
 @pytest.mark.proves("C-16")
-def test_a_program_that_starts_its_own_transaction_again_may_get_what_it_passes() -> None:
+@pytest.mark.parametrize(
+    ("lines", "started"),
+    [
+        ((), {"EIBTRNID unknown"}),
+        (("MOVE EIBTRNID TO WS-TRAN",), {"WS-TRAN unknown"}),
+        (("MOVE EIBTRNID TO WS-TRAN", "MOVE WS-TRAN TO WS-NEXT"), {"WS-NEXT unknown"}),
+        (
+            ("IF AREA-OUT = 'A' MOVE EIBTRNID TO WS-TRAN ELSE MOVE 'T001' TO WS-TRAN END-IF",),
+            {"WS-TRAN unknown", "T001 may"},
+        ),
+    ],
+)
+def test_a_program_that_starts_its_own_transaction_again_may_get_what_it_passes(
+    lines: tuple[str, ...], started: set[str]
+) -> None:
     """EIBTRNID names the running transaction, and no source says whether it began with this program."""
+    named = "EIBTRNID" if not lines else "WS-NEXT" if "WS-NEXT" in lines[-1] else "WS-TRAN"
     asking = sources.program(
-        "    EXEC CICS RETURN TRANSID(EIBTRNID) COMMAREA(AREA-OUT) END-EXEC.",
+        *(f"    {line}" for line in lines),
+        f"    EXEC CICS RETURN TRANSID({named}) COMMAREA(AREA-OUT) END-EXEC.",
         name="ASKING",
-        data=("01  AREA-OUT PIC X(9).", "LINKAGE SECTION.", "01  DFHCOMMAREA PIC X(9)."),
+        data=(
+            "01  AREA-OUT PIC X(9).",
+            "01  WS-TRAN PIC X(4).",
+            "01  WS-NEXT PIC X(4).",
+            "LINKAGE SECTION.",
+            "01  DFHCOMMAREA PIC X(9).",
+        ),
     )
     said = {
         f"{edge.source} {edge.verb} {edge.target} {edge.certainty}"
         for edge in graph_of({"a.cbl": asking.encode()}).drawn
         if edge.certainty != "is"
     }
-    assert said == {
-        "ASKING.AREA-OUT passes to ASKING.DFHCOMMAREA may",
-        "ASKING starts ASKING.EIBTRNID unknown",
-    }
+    passed = {"ASKING.AREA-OUT passes to ASKING.DFHCOMMAREA may"}
+    assert said == passed | {f"ASKING starts {one if one[0] == 'T' else f'ASKING.{one}'}" for one in started}
 
 
 @pytest.mark.proves("C-16")

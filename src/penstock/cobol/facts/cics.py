@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..program import key
-from .values import CicsOperation
+from .values import RUNNING, CicsOperation
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -98,6 +98,7 @@ def _operation(block: Block, code: Code, reaching: Reaching) -> CicsOperation:
         is_sure=reached is None or reached.is_sure,
         unknown=reached.unknown if reached else "",
         mapset=_mapset(block, reaching),
+        is_running=key(name or "") == RUNNING or (reached is not None and reached.is_running),
     )
 
 

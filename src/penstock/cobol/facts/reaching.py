@@ -21,7 +21,7 @@ from .arguments import parameters
 from .resolving import literal
 from .solving import Solution
 from .storage import Storage
-from .values import DLI_INTERFACES, ReachedValues, Resolved
+from .values import DLI_INTERFACES, RUNNING, ReachedValues, Resolved
 from .ways import Ways
 
 if TYPE_CHECKING:
@@ -168,6 +168,7 @@ class Reaching:
             return known
         values: dict[str, Resolved] = {}
         unknown = ""
+        is_running = False
         strung: set[tuple[int, str | None]] = set()
         # Breadth first over definitions: `MOVE A TO B` in a loop with `MOVE B TO A` brings nothing new the second time.
         queue: deque[tuple[int, int | None, tuple[int | None, ...]]] = deque([(index, node, ())])
@@ -188,6 +189,9 @@ class Reaching:
                         seen.add(way)
                         # The sizes on the way are kept, because a MOVE to a short item truncates the value for later ones.
                         queue.append((*way, (*sizes, self._text_bytes(item))))
+                elif definition.how == RUNNING:
+                    is_running = True
+                    unknown = unknown or f"line {definition.line}: {RUNNING} is the transaction that runs the program"
                 elif definition.text is None:
                     unknown = unknown or f"line {definition.line}: {definition.how} may give it any value"
                     if definition.how == "STRING":
@@ -202,7 +206,8 @@ class Reaching:
         if max(len(values), len(strung)) > MAX_VALUES:
             unknown = f"more than {MAX_VALUES} values are possible"
         found = tuple(values.values())[:MAX_VALUES]
-        result = ReachedValues(found, len(found) == 1 and not unknown and not is_blank, unknown, frozenset(strung))
+        is_sure = len(found) == 1 and not unknown and not is_blank
+        result = ReachedValues(found, is_sure, unknown, frozenset(strung), is_running)
         self._known[index, node] = result
         return result
 
@@ -377,6 +382,8 @@ class Reaching:
         text, source = (None, None)
         if is_sent and (is_whole or writing.item == item):
             text, source = self._value(item, said, mentions, writing)
+            if said.verb == "MOVE" and said.keys[1] == RUNNING:
+                return _Definition(item, None, None, node, said.line, RUNNING, said.copybook, is_whole)
         how = " ".join(said.keys[:2])[:40] if said.verb in {"CALL", "ENTER"} else said.verb
         return _Definition(item, text, source, node, said.line, how, said.copybook, is_whole)
 

@@ -353,6 +353,10 @@ class CommandRun(NamedTuple):
     said_by: Resolved
 
 
+RUNNING = "EIBTRNID"
+"""The field of CICS that has the name of the running transaction."""
+
+
 class ReachedValues(NamedTuple):
     """The values that an item can have at one statement."""
 
@@ -363,6 +367,8 @@ class ReachedValues(NamedTuple):
     """Why there may be other, unknown values, as a clause; "" if there are none."""
     strung: frozenset[tuple[int, str | None]] = frozenset()
     """The STRINGs and the MOVEs of groups that may have composed the value: line and copybook of each."""
+    is_running: bool = False
+    """Whether the item may have the name of the running transaction, from `RUNNING`."""
 
 
 class PreparedSql(NamedTuple):
@@ -425,6 +431,8 @@ class CicsOperation(NamedTuple):
     """Why the resource may be another, unknown one; "" if it cannot."""
     mapset: str | None = None
     """The mapset of a map, in capitals: if the command names none, that of the map's name. None if it is not certain."""
+    is_running: bool = False
+    """Whether the resource may be the running transaction: `RUNNING` names it, or an item to which that is moved."""
 
     @property
     def is_by_number(self) -> bool:

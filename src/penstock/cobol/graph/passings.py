@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ..program import Program
     from .values import Certainty
 
-RUNNING = "EIBTRNID"
-"""The field of CICS that names the transaction that runs."""
 _ASSUMED = {
     "sql": "a procedure of the database: its program is taken to have its name",
     "preprocessor": "what the shop's own preprocessor makes of the statement is not known",
@@ -55,7 +53,7 @@ def passings(facts: Facts, data: DataNames, names: Sequence[str], program: str) 
     for operation in facts.cics:
         area = operation.option("COMMAREA")
         if area and operation.command in {"LINK", "XCTL", "RETURN"} and operation.resource:
-            yield _commarea(operation, area, field(area), program)
+            yield from _commarea(operation, area, field(area), program)
 
 
 def _called(call: ProgramCall, field: Callable[[str], int | str | None], *, is_declared: bool) -> Iterator[Passing]:
@@ -73,17 +71,19 @@ def _called(call: ProgramCall, field: Callable[[str], int | str | None], *, is_d
             yield Passing(reached, by, tuple(map(field, texts)), ways, call.line, call.end_line, why, call.copybook)
 
 
-def _commarea(operation: CicsOperation, area: str, field: int | str | None, program: str) -> Passing:
-    """Return what a LINK, XCTL or RETURN TRANSID passes."""
+def _commarea(operation: CicsOperation, area: str, field: int | str | None, program: str) -> Iterator[Passing]:
+    """Yield what a LINK, XCTL or RETURN TRANSID passes."""
     by: Literal["transaction", "commarea"] = "transaction" if operation.command == "RETURN" else "commarea"
     reached, why = _reached(_named(operation), operation.is_sure, operation.unknown)
-    if key(operation.resource or "") == RUNNING:
-        # The area comes back when the transaction is started again, in which this program was.
-        reached = ((program.partition("@")[0], "may"),) if key(area) != "DFHCOMMAREA" else ()
-        by, why = "commarea", "the transaction may begin with another program"
     # The program that LINK runs works on this very area; one that runs later works on a copy.
     way = _way(area, operation.command != "LINK")
-    return Passing(reached, by, (field,), (way,), operation.line, operation.end_line, why, operation.copybook)
+    passing = Passing(reached, by, (field,), (way,), operation.line, operation.end_line, why, operation.copybook)
+    if reached or not operation.is_running:
+        yield passing
+    if operation.is_running and by == "transaction" and key(area) != "DFHCOMMAREA":
+        # The area comes back when the transaction is started again, in which this program was.
+        again: tuple[tuple[str, Certainty], ...] = ((program.partition("@")[0], "may"),)
+        yield passing._replace(targets=again, by="commarea", why="the transaction may begin with another program")
 
 
 def entries(facts: Facts, data: DataNames, scanned: Program, program: str) -> Iterator[ProgramEntry]:

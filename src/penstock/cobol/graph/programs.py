@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, TypeVar
 from ..estate.members import stem
 from ..facts.flow import EVENT, MAIN, is_jump
 from ..facts.naming import DataNames
-from ..facts.values import WHOLE
+from ..facts.values import RUNNING, WHOLE
 from ..program import METHOD, key
 from .file_bindings import done_by, file_binding, records_of
 from .laid_fields import laid_fields
 from .naming import copybook_name, field_names, paragraph_names, program_name
 from .operations import DrawnProgram, column_uses, operations
-from .passings import RUNNING, called_by, entries, passings
+from .passings import called_by, entries, passings
 from .values import RANK, CitedLine, ComparedField, EstateEdge, LengthOfField, NamedPart, NodeId, ProgramPart
 
 if TYPE_CHECKING:
