@@ -168,6 +168,25 @@ def test_many_that_are_not_known_are_warned_of_once() -> None:
     assert len(source.programs[0].unread) == 50
 
 
+@pytest.mark.proves("C-14")
+def test_an_exec_block_with_an_unknown_command_is_not_understood() -> None:
+    """A misspelled SELECT names no table, and nothing else would tell."""
+    known = (
+        "EXEC SQL WITH A AS (SELECT 1 FROM T)",
+        "    SELECT 1 INTO :X FROM A END-EXEC",
+        "EXEC SQL :X = CALL P END-EXEC",
+        "EXEC CICS",
+        "    RETURN END-EXEC",
+        "EXEC SQL END-EXEC",
+        "EXEC DLI GU SEGMENT(S) END-EXEC.",
+    )
+    unknown = ("EXEC SQL SEECT A INTO :X FROM T END-EXEC", "EXEC CICS RAED FILE('F') END-EXEC", "EXEC DLI GO END-EXEC.")
+    text = program(*(f"    {line}" for line in (*known, *unknown, "MOVE 1 TO X.")), data=("01  X PIC X.",))
+    source = scan(text)
+    assert [part.text for part in facts(source, source.programs[0]).unread] == [one.rstrip(".") for one in unknown]
+    assert [one.line for one in source.warnings] == [14, 15, 16]
+
+
 def test_statements_of_a_shops_own_preprocessor_end_the_one_before_them() -> None:
     """`#ERROR A B` is not an operand of the statement before it, and counts as unknown; an item with such a name is an item."""
     source = scan(

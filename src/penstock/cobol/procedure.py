@@ -19,6 +19,7 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from .embedded import EMBEDDED, is_embedded
 from .headers import Unended
 from .lexing import COPY, EXEC, PERIOD, QUOTED, REPLACE, RUN
 from .words import DIVISIONS, ENDED, SENTENCES, TERMINATORS, UNITS, vocabulary
@@ -249,7 +250,7 @@ class Procedure:
 
     def unread(self) -> list[tuple[int, int]]:
         """Return what is not a known statement, as (start, end) offsets in order: unknown beginnings of sentences, the
-        statements of a shop's own preprocessor, and EXEC blocks that are not read.
+        statements of a shop's own preprocessor, and EXEC blocks that are not read or have an unknown command.
 
         A sentence that begins with an unknown verb and continues with a known one is unread up to that one. Unknown words
         after a known statement are taken for its operands: only an undeclared name would show otherwise.
@@ -258,11 +259,16 @@ class Procedure:
         found = []
         blocks = {row[0] for row in self.rows if row[0].startswith("EXEC ") and not row[0].startswith(_EXECS)}
         unknown = self._shop | blocks | {STRANGE}
-        if any(row[0] in unknown for row in self.rows):
+        rows = {
+            row[1]
+            for row in self.rows
+            if row[0] in unknown or (row[0] in EMBEDDED and not is_embedded(self._folded, row[1]))
+        }
+        if rows:
             sentences = [*self.begun, *(header.start for header in self.headers)]
             sentences.sort()
             for row, after in pairwise([*self.rows, ("", len(self._folded), 0, 0)]):
-                if row[0] in unknown:
+                if row[1] in rows:
                     ended = bisect_left(sentences, row[1] + 1)
                     found.append((row[1], min(after[1], *sentences[ended : ended + 1], len(self._folded))))
         for begun, end in pairwise([*self.begun, len(self._folded)]):
