@@ -691,6 +691,23 @@ def test_a_declarative_is_called_by_nobody() -> None:
     ]
 
 
+def test_a_declarative_section_does_not_fall_into_the_next() -> None:
+    """Each is run for itself, and returns; its own paragraphs follow one another."""
+    found = told(
+        program(
+            "DECLARATIVES.", "E SECTION.", "    USE AFTER ERROR PROCEDURE ON F.", "E1.", "    MOVE 1 TO X.", "E2.", "    EXIT.",
+            "G SECTION.", "    USE AFTER ERROR PROCEDURE ON H.", "G1.", "    EXIT.", "END DECLARATIVES.", "M.", "    GOBACK.",
+        )
+    )  # fmt: skip
+    assert {one.name: one.falls_into for one in found.paragraphs if one.name} == {
+        "E1": "E2",
+        "E2": None,
+        "G1": None,
+        "M": None,
+    }
+    assert dead(found) == []
+
+
 def test_paragraphs_that_perform_the_next_take_linear_time() -> None:
     """Each paragraph is examined again when its own range returns, not with every other: that took 11 s for 4,000 of them."""
 

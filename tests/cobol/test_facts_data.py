@@ -131,6 +131,14 @@ def test_synchronized_items_are_aligned() -> None:
     assert (items["B"].offset, items["C"].offset, items["R"].bytes) == (4, 8, 10)
 
 
+def test_no_item_has_level_0() -> None:
+    """Characters of a shifted card that look like an entry are no group: every later item would be placed in it."""
+    found = data("77  A PIC X(9).", "00  I", "77  B PIC X(4).", "01  C.", "    02 D PIC X.")
+    assert {name: (item.offset, item.parent) for name, item in found.items()} == {
+        "A": (0, None), "B": (0, None), "C": (0, None), "D": (0, 2),
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("usage", "at"),
     [("BINARY-CHAR", 1), ("BINARY-SHORT", 2), ("SIGNED-INT", 4), ("FLOAT-LONG", 8), ("BINARY-DOUBLE", 8)],

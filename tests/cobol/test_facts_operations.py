@@ -136,6 +136,9 @@ def test_a_literal_that_nobody_closes_ends_with_its_line() -> None:
     [
         ("SYS020-UR-3203-SYSLST", "", "SYSLST"),
         ("SYS010-UT-2400-S", "", "SYS010"),
+        ("DA-2301-R-SYS010", "", "SYS010"),
+        ("UT-2400-S-STOCKT", "", "STOCKT"),
+        ("DA-I-STOCKI", "", "STOCKI"),
         ("DATABASE-STOCKPF", "", "STOCKPF"),
         ("WORKSTATION-STOCKD-SI", "", "STOCKD"),
         ("SYS011-DA-3340-S-MASTER", "", "MASTER"),

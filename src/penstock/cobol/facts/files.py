@@ -43,6 +43,7 @@ _MODES = frozenset({"INPUT", "OUTPUT", "I-O", "EXTEND"})
 _VERBS = ("OPEN", "CLOSE", "READ", "DELETE", "START", "RETURN", "WRITE", "REWRITE", "RELEASE", "SORT", "MERGE")
 _LABELS = frozenset({"S", "AS", "UT", "UR", "DA"})
 _UNIT = re.compile(r"(?P<unit>SYS\d{3})-(?:UT|UR|DA)-\d++[A-Z]?(?:-[A-Z])?(?:-(?P<name>[A-Z0-9$#@]{2,}))?")
+_CLASS = re.compile(r"(?:UT|UR|DA)-(?:\d++[A-Z]?-)?[SAIRDW]-(?P<name>[A-Z0-9$#@]++)")
 _DEVICE = re.compile(
     r"(?:DATABASE|WORKSTATION|FORMATFILE|TAPEFILE|DISKETTE)-(?P<name>[A-Z][A-Z0-9$#@_.]*+)(?:-SI|-ALWNULL)*"
 )
@@ -306,6 +307,8 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Res
     # UT-S-NAME and SYS020-UR-3203-NAME: unit, device class, device and organization are comments to the compiler; the last
     # part is the name, or the unit if there is none. On IBM i a device precedes the name. A name with other parts is one name.
     label, _, last = name.upper().rpartition("-")
+    if classed := _CLASS.fullmatch(name.upper()):
+        return classed["name"], ()
     if unit := _UNIT.fullmatch(name.upper()):
         return unit["name"] or unit["unit"], ()
     if device := _DEVICE.fullmatch(name.upper()):

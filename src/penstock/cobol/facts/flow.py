@@ -294,14 +294,14 @@ def _span(edge: ControlEdge) -> Sequence[int]:
 
 
 def _next(program: Program, at: int) -> int | None:
-    """Return the key of the next paragraph; None after the last one, and after the declaratives, which control does not fall
-    out of.
+    """Return the key of the next paragraph; None after the last one, and after a section of the declaratives, which returns
+    to what it was run for.
     """
     following = at + 1
-    if (
-        following >= len(program.paragraphs)
-        or program.paragraphs[at].declarative != program.paragraphs[following].declarative
-    ):
+    if following >= len(program.paragraphs):
+        return None
+    this, behind = program.paragraphs[at], program.paragraphs[following]
+    if this.declarative != behind.declarative or (this.declarative and this.section != behind.section):
         return None
     return following
 

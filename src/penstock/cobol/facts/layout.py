@@ -186,8 +186,8 @@ class _Building:
                 # `02 COPY IDMS RECORD EMPLOYEE`: the level is that of the record, which has its name from the dictionary.
                 if row.code == "COPY IDMS" and self.items[-1].name == "FILLER":
                     self.items[-1] = self.items[-1]._replace(name=entry.name)
-        elif level is None:
-            if row.section != "FILE":
+        elif not level:  # No item has level 0: characters of a shifted card may look like it.
+            if level is None and row.section != "FILE":
                 self._file = None
         elif level == 78 or (level == 1 and _CONSTANT.match(row.code)):
             self._constant(row)
