@@ -75,3 +75,31 @@ def test_three_bars_are_a_comment_and_two_join_texts() -> None:
     source = scan(program(*lines))
     assert [source.is_code(line) for line in range(5, 11)] == [True, False, False, True, True, True]
     assert "A || B || C" in one(source).execs[0].text
+
+
+def test_to_acucobol_an_underscore_is_a_hyphen() -> None:
+    """A name that nothing declares is the declared one that differs in this alone; a reserved word and a column are not."""
+    data = (
+        "01  LOGO-SMALL PIC 9(9).", "01  return_code PIC 9.", "01  A_B PIC X.", "01  A-B PIC X.", "01  C_D PIC X.",
+        "01  K-1 PIC 9(4).", "SCREEN SECTION.", "01  S.", "    05  BITMAP, BITMAP-HANDLE LOGO_SMALL.",
+    )  # fmt: skip
+    lines = (
+        "M.", "    PERFORM TO_DATE.", "    PERFORM OF-ALL.", "    MOVE 1 TO LOGO_SMALL RETURN-CODE.", "    MOVE A_B TO A-B.",
+        "    MOVE A_B TO C-D.", "    EXEC SQL SELECT K_1 INTO :K-1 FROM T END-EXEC.", "    DISPLAY S.", "    GOBACK.",
+        "TO-DATE.", "    EXIT.", "OF_ALL SECTION.", "    EXIT.",
+    )  # fmt: skip
+    source = scan(program(*lines, data=data))
+    found = facts(source, source.programs[0])
+    uses = {item.name: (len(item.read_lines), len(item.written_lines)) for item in found.items}
+    assert uses == {
+        "LOGO-SMALL": (2, 1),
+        "return_code": (0, 0),
+        "A_B": (2, 0),
+        "A-B": (0, 1),
+        "C_D": (0, 1),
+        "K-1": (0, 1),
+        "S": (1, 0),
+        "BITMAP": (0, 0),
+    }
+    assert found.outside == ()
+    assert [paragraph.called_by for paragraph in found.paragraphs] == [(), ("M",), ("M",)]

@@ -41,6 +41,11 @@ def key(name: str) -> str:
     return name.upper()
 
 
+def hyphened(name: str) -> str:
+    """Return a name with each _ as -, which are one character to ACUCOBOL."""
+    return name.replace("_", "-")
+
+
 def number(figures: str) -> int | None:
     """Return the whole number that figures mean, with or without a plus sign; None for other text, and for more than 40 figures.
 

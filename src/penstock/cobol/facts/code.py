@@ -174,6 +174,7 @@ class Code:
     """
 
     def __init__(self, pieces: Sequence[CodePiece]) -> None:
+        self.pieces = pieces
         self.program = pieces[0].program
         self._starts = [paragraph.start_line for paragraph in self.program.paragraphs]
         self.said: list[ReadStatement] = []

@@ -37,13 +37,14 @@ from .unreached import unreached
 from .values import Facts, ParagraphFacts, Resolved, Transform, Undeclared, UnknownStatement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from ..program import Program, Statement
     from ..source import ScannedSource
     from .calls import WrittenCall
     from .expanding import EntryRow
     from .flow import Flow
+    from .layout import ShownItem
     from .references import References
     from .shape import Complexity
     from .values import DataItem, OuterData
@@ -170,10 +171,26 @@ def _data(code: Code, rows: tuple[EntryRow, ...], outer: tuple[OuterData, ...]) 
     # Names are built twice: first from bare items, to find the references, then from the items with their lines, for
     # everything after that.
     names = DataNames(described.items, outer)
+    if any("_" in piece.source.code for piece in code.pieces) or any("_" in name for name in names.known):
+        names.take_alike(_words(code, rows, described.shown))
     around = files.outer_records(names, outer, records)
     referred = references(code, names, {**around, **records}, shown=described.shown, lengths=files.lengths(rows))
     items = referred.applied(names.items)
     return _Data(items[: names.own], described.constants, names.naming(items), records, around, referred)
+
+
+def _words(code: Code, rows: Iterable[EntryRow], shown: Iterable[ShownItem]) -> Iterator[str]:
+    """Yield the words of statements, SELECTs and screens that may be names of data, in capitals; not those of EXEC blocks, where
+    columns of tables differ from host variables in - and _ alone.
+    """
+    for said in code.said:
+        if not said.verb.startswith("EXEC "):
+            yield from said.keys
+    for row in rows:
+        if row.entry.word == "SELECT":
+            yield from row.code.upper().replace(",", " ").rstrip(". ").split()
+    for one in shown:
+        yield from map(key, one.names)
 
 
 def _literals(data: _Data) -> dict[str, Resolved]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..program import key
+from ..program import hyphened, key
 from .code import copied_name, header_at
 from .leaving import open_ends
 from .values import ControlEdge, Note, Outside
@@ -135,6 +135,7 @@ class Places:
         self._program = program
         self._first: dict[str, int] = {}  # the first paragraph of a name,
         self._within: dict[tuple[str, str], int] = {}  # and the first in a section
+        self._hyphened: dict[str, str] = {}  # the names with - for _, once a name is not found
         for at, paragraph in enumerate(program.paragraphs):
             if paragraph.name:
                 self._first.setdefault(key(paragraph.name), at)
@@ -154,7 +155,7 @@ class Places:
 
     def knows(self, name: str) -> bool:
         """Return whether there is a paragraph or section of that name."""
-        return key(name) in self._first or key(name) in self.sections
+        return key(name) in self._first or key(name) in self.sections or self._alike(name) is not None
 
     def find(self, name: str, section: str | None, source: int) -> tuple[int, int] | None:
         """Return the keys of the first and last paragraph that a name means; None if it means none.
@@ -174,7 +175,19 @@ class Places:
         at = self._within.get((key(name), key(home or "")))
         if at is None and section is None:
             at = self._first.get(key(name))
-        return self.sections.get(key(name)) if at is None else (at, at)
+        if at is not None:
+            return at, at
+        if key(name) in self.sections:
+            return self.sections[key(name)]
+        other = self._alike(name)
+        return self.find(other, section, source) if other else None
+
+    def _alike(self, name: str) -> str | None:
+        """Return the name that differs from one in - and _ alone, which to ACUCOBOL are one character; None if there is none."""
+        if not self._hyphened:
+            self._hyphened = {hyphened(known): known for known in (*self.sections, *self._first)}
+        other = self._hyphened.get(hyphened(key(name)))
+        return other if other != key(name) else None
 
 
 class _Drawing:

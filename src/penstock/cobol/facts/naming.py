@@ -9,10 +9,11 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..program import key
+from ..program import hyphened, key
+from ..reserved import is_reserved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .values import DataItem, OuterData
 
@@ -81,6 +82,16 @@ class DataNames:
             for name, meanings in found.items():
                 self.known.setdefault(name, meanings)
             start += len(data.items)
+
+    def take_alike(self, words: Iterable[str]) -> None:
+        """Take words in capitals for names that differ from them in - and _ alone, unless they are declared or reserved.
+
+        To ACUCOBOL these two are one character.
+        """
+        alike = {hyphened(name): meanings for name, meanings in self.known.items()}
+        for word in words:
+            if word not in self.known and not is_reserved(word) and (meanings := alike.get(hyphened(word))) is not None:
+                self.known[word] = meanings
 
     def naming(self, items: Sequence[DataItem]) -> DataNames:
         """Return the same names for items that differ only in the lines that use them, which names do not depend on."""
