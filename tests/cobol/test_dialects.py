@@ -339,6 +339,22 @@ def test_what_is_accepted_from_a_place_comes_from_the_console() -> None:
     assert [(one.name, one.lines) for one in found.inputs] == [("SYSIN", (5,))]
 
 
+def test_what_the_system_says_does_not_come_from_the_console() -> None:
+    """Nor is a window, whose handle is in an item, a console of that name."""
+    found = read(
+        *("DATA DIVISION.", "WORKING-STORAGE SECTION.", "77  H HANDLE OF WINDOW.", "PROCEDURE DIVISION.", "MAIN."),
+        *("    ACCEPT A FROM ENVIRONMENT 'PATH'.", "    ACCEPT B FROM CENTURY-DATE.", "    ACCEPT C FROM SYSTEM-INFO."),
+        *("    DISPLAY 'X' UPON H.", "    DISPLAY 'V' UPON ENVIRONMENT-NAME.", "    GOBACK."),
+    )
+    assert {one.name: one.io_type for one in (*found.inputs, *found.outputs)} == {
+        "ENVIRONMENT": "environment",
+        "CENTURY-DATE": "clock",
+        "SYSTEM-INFO": "environment",
+        "SYSOUT": "console",
+        "ENVIRONMENT-NAME": "environment",
+    }
+
+
 @pytest.mark.parametrize("include", ["++INCLUDE", "-INC"])
 def test_a_header_may_stand_behind_the_include_of_a_librarian(include: str) -> None:
     """The include is a line without a period, as its member has its own; a word in a sentence is not a header there."""

@@ -75,7 +75,13 @@ _IDMS_DEEDS = {
 }
 _SORT_DEEDS = {"USING": "read", "GIVING": "create"}
 _MQ_DEEDS = {"MQGET": "read", "MQPUT": "create", "MQPUT1": "create"}
-_CLOCK = frozenset({"DATE", "DAY", "DAY-OF-WEEK", "TIME"})
+_CLOCK = frozenset({"DATE", "DAY", "DAY-OF-WEEK", "TIME", "CENTURY-DATE", "CENTURY-DAY"})
+_ENVIRONMENT_WORDS = """
+    ENVIRONMENT ENVIRONMENT-NAME ENVIRONMENT-VALUE ARGUMENT-NUMBER ARGUMENT-VALUE COMMAND-LINE SYSTEM-INFO TERMINAL-INFO USER
+    EXCEPTION THREAD WINDOW STANDARD
+"""
+_ENVIRONMENT = frozenset(_ENVIRONMENT_WORDS.split())
+"""What ACCEPT takes from the system rather than from a person; the last ones begin EXCEPTION STATUS and the like."""
 _ORDER = {"file": 0, "table": 1, "segment": 2, "record": 3, "queue": 4, "tsqueue": 5, "tdqueue": 6}
 
 
@@ -210,7 +216,7 @@ def channels(
                     file.name, "file", (use.line,), described.get(key(file.name))
                 )
     _cics(found.cics, into, out, names)
-    _statements(code, into, out)
+    _statements(code, names, into, out)
     _parameters(code, names, into, out)
     return into.found(), out.found()
 
@@ -326,8 +332,9 @@ def _where(name: str | None, names: DataNames) -> str | None:
     return names.items[index].copybook if index is not None else None
 
 
-def _statements(code: Code, into: _Channels, out: _Channels) -> None:
-    """Collect ACCEPT and DISPLAY: SYSIN and SYSOUT without FROM and UPON; FROM a position on the screen is SYSIN, too.
+def _statements(code: Code, names: DataNames, into: _Channels, out: _Channels) -> None:
+    """Collect ACCEPT and DISPLAY: SYSIN and SYSOUT without FROM and UPON; FROM a position on the screen is SYSIN, too, and UPON a
+    window, whose handle is in an item, is SYSOUT.
 
     The ACCEPT of IDMS gets the key of a record, and does not read from a console.
     """
@@ -335,10 +342,12 @@ def _statements(code: Code, into: _Channels, out: _Channels) -> None:
         if said.verb == "ACCEPT" and len(said.keys) > 1 and "CURRENCY" not in said.keys:
             name = said.keys[said.keys.index("FROM") + 1] if "FROM" in said.keys[:-1] else "SYSIN"
             name = "SYSIN" if name in {"LINE", "COLUMN"} else name
-            into.add(name, "clock" if name in _CLOCK else "console", (said.line,))
+            kind = "clock" if name in _CLOCK else "environment" if name in _ENVIRONMENT else "console"
+            into.add(name, kind, (said.line,))
         elif said.verb == "DISPLAY":
             name = said.keys[said.keys.index("UPON") + 1] if "UPON" in said.keys[:-1] else "SYSOUT"
-            out.add(name, "console", (said.line,))
+            name = "SYSOUT" if name in names.known else name
+            out.add(name, "environment" if name in _ENVIRONMENT else "console", (said.line,))
 
 
 def _parameters(code: Code, names: DataNames, into: _Channels, out: _Channels) -> None:

@@ -513,7 +513,7 @@ class Channel(NamedTuple):
     name: str
     """The name; that of a map includes its mapset (`SET.MAP`) if that is certain."""
     io_type: str
-    """file, table, segment, queue, map, screen, commarea, container, parameter, console, clock and so on."""
+    """file, table, segment, queue, map, screen, commarea, container, parameter, console, environment, clock and so on."""
     lines: tuple[int, ...]
     copybook: str | None = None
     """The copybook that describes the record or map; None if the program itself does, or it is unknown."""
