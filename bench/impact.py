@@ -30,6 +30,8 @@ Of acats it is what begins with CAT in the folders PROG-BATCH, JCL and other of 
 is the folder Connecticut/IBM_System/IDZ_Subsystem.
 Of cms it is nonrri, the members of copylib itself without its folder rri, and from gnu/cobol/nonrri the programs mcc222, tri000
 and tri011, which the others call.
+Of staff it is CBL, COPYLIB, JCL, IMS and DCLGEN of mvs without the programs of a course (CBL0*, CBLDB2*, HELLO, PAYROL*, COBOL,
+SRCH*, ADDAMT, $README) and the jobs CBL0*, CBLDB2* and $README.
 Of vbank it is the folders whose names end in CPY, JCL, MAP and SRC; of contador it is SLB; of uafs the programs (.cbl) that have
 more than a comment.
 Of palestra it is the sources (.cbl, .cpy, .def, .fd, .lks, .sl) of Source, Copylib and FD.
