@@ -36,6 +36,7 @@ leave it. With `--json` a command prints one JSON object and nothing else; an er
 
 A mistyped command or flag is answered with the nearest one. On a terminal, tables, progress and the Markdown of answers are drawn
 to its width; everywhere else, and with `TERM=dumb`, the same is plain text. `NO_COLOR` turns colours off.
+Output is UTF-8 in any locale.
 
 A saved request (`violations`, `repair`, `bill`, `fit`) may have up to {MAX_REQUEST} MiB; a larger one is a usage error.
 

@@ -34,10 +34,17 @@ def run() -> NoReturn:
 
 
 def _open_streams() -> None:
-    """Open the null device for closed standard streams: the next file opened would otherwise take their descriptors."""
+    """Open the null device for closed standard streams, and write UTF-8 to the others whatever the locale.
+
+    Without the first, the next file opened would take their descriptors. Without the second, a name or a line that Latin-1 or a
+    code page of Windows cannot hold would end the command. What the guard passes on unread is UTF-8 as well.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
+        stream = getattr(sys, name)
+        if stream is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for the life of the process
+        elif mode == "w" and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 if __name__ == "__main__":

@@ -200,3 +200,12 @@ def test_gc_keeps_to_the_rules_that_are_set(
     assert done["used_bytes"] < dry["used_bytes"]
     assert asked(capsys, "store", "gc", "--older-than", "1")["removed"] == []
     assert [one["name"] for one in asked(capsys, "store", "gc", "--max-bytes", "1")["removed"]] == names[1:]
+
+
+@pytest.mark.usefixtures("work")
+def test_a_name_that_is_not_text_names_no_session(capsys: pytest.CaptureFixture[str]) -> None:
+    """Python holds a typed byte that is not UTF-8 as a surrogate, which no store takes as text; every command says so."""
+    begun(capsys)
+    for line in ("show", "resume", "undo", "stats", "handoff", "sessions rm", "sessions export"):
+        error = asked(capsys, *line.split(), "\udcff", status=4)["error"]
+        assert error["message"] == "There is no session \ufffd."

@@ -48,6 +48,15 @@ def test_a_reader_that_has_gone_is_no_fault(tree: Path, line: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_output_is_utf8_in_any_locale(tmp_path: Path) -> None:
+    """A name or a line that Latin-1 or a code page does not have neither ends a command nor changes what is passed on."""
+    (tmp_path / "übung 😀.txt").write_text("", "utf-8")
+    penstock = [sys.executable, "-m", "penstock"]
+    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run([*penstock, "list"], cwd=tmp_path, env=latin, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, "übung 😀.txt\n", b"")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
 @pytest.mark.parametrize("is_full", [True, False])
 @pytest.mark.parametrize("command", ["run", "resume"])

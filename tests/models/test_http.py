@@ -326,3 +326,9 @@ def test_httpx2_is_loaded_with_the_first_model_and_its_absence_is_reported() -> 
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("openai-chat:m needs an extra: pip install 'penstock[providers]'")
+
+
+def test_a_base_url_that_is_not_text_is_refused_in_words() -> None:
+    """A typed byte that is not UTF-8 is a surrogate in Python, which no URL holds."""
+    with pytest.raises(CallerError, match="base URL cannot be used"):
+        load_model("openai-chat:m", base_url="http://localhost/\udcff", environment={})

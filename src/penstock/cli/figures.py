@@ -14,7 +14,7 @@ from penstock.cli import answer, options
 from penstock.cli.commands import command
 from penstock.cli.completion import complete_session
 from penstock.cli.keeping import absent_folder, opened
-from penstock.cli.sessions import child_line
+from penstock.cli.sessions import SESSION_NAME, child_line
 from penstock.cli.terminal import render_table
 from penstock.errors import CallerError
 from penstock.text import escape
@@ -34,7 +34,7 @@ MAX_ROWS = 500
 
 
 @command("stats")
-@click.argument("session_id", metavar="[ID]", required=False, shell_complete=complete_session)
+@click.argument("session_id", metavar="[ID]", type=SESSION_NAME, required=False, shell_complete=complete_session)
 @click.option(
     "--svg",
     "picture_file",

@@ -40,7 +40,19 @@ _BEGINNING_CHARS = 24_000  # of a handoff with which another agent begins: some 
 _SHOWN = 100  # sessions in a list for a person
 _QUESTION_CHARS = 80  # of a question in a list of sessions
 
-session_argument = click.argument("session_id", metavar="ID", shell_complete=complete_session)
+
+class _SessionName(click.ParamType[str]):
+    """A session's ID as it was typed, with `�` for bytes that are not UTF-8: Python holds them as surrogates, no store as text."""
+
+    name = "id"
+
+    def convert(self, value: Any, _param: click.Parameter | None, _ctx: click.Context | None) -> str:
+        return os.fsencode(value).decode("utf-8", "replace")
+
+
+SESSION_NAME = _SessionName()
+"""The type of every argument that is the ID of a session."""
+session_argument = click.argument("session_id", metavar="ID", type=SESSION_NAME, shell_complete=complete_session)
 """The argument of a command about one session."""
 
 
@@ -84,7 +96,9 @@ def list_sessions_command(limit: int | None, store_url: str | None, as_json: boo
 
 
 @sessions_command.command("rm", cls=HelpPage)
-@click.argument("session_ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete_session)
+@click.argument(
+    "session_ids", metavar="ID...", type=SESSION_NAME, nargs=-1, required=True, shell_complete=complete_session
+)
 @options.store_option
 def remove_sessions_command(session_ids: tuple[str, ...], store_url: str | None, as_json: bool) -> int:
     """Remove sessions for good, with the outputs that only they use.
@@ -248,7 +262,7 @@ def show_command(session_id: str, store_url: str | None, as_json: bool) -> int:
 
 
 @command("handoff")
-@click.argument("session_id", metavar="[ID]", required=False, shell_complete=complete_session)
+@click.argument("session_id", metavar="[ID]", type=SESSION_NAME, required=False, shell_complete=complete_session)
 @click.option(
     "--from", "file", type=options.OWN_FILE, metavar="FILE", help="Another agent's session file, instead of ID."
 )

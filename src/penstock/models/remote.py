@@ -224,7 +224,7 @@ def _is_local(base: str) -> bool:
     try:
         url = URL(base)
         is_one = url.scheme in {"http", "https"} and bool(url.host) and (url.port or 80) < 65_536
-    except InvalidURL:
+    except (InvalidURL, UnicodeError):  # the second for a byte that is not UTF-8
         is_one = False
     if not is_one or url.userinfo or url.query or url.fragment:
         raise CallerError(
