@@ -48,6 +48,10 @@ _DUMMY = "NULLFILE"
 """The data set that a DUMMY stands for: `DD DUMMY`, `DD DSN=NULLFILE` and `DD PATH='/dev/null'` mean the same."""
 
 
+OF_A_VARIABLE = ("VARIABLE",)
+"""What stands for the DISP of a variable of a script, which says nothing of what is done with the file."""
+
+
 class Dd(NamedTuple):
     """A DD with everything concatenated to it."""
 
@@ -107,6 +111,8 @@ class JobStep(NamedTuple):
     """The values that a step gives to the symbols of the procedure that it runs, by names in capitals."""
     around: tuple[tuple[str, str], ...] = ()
     """The values of symbols where a procedure is run: they apply in it too, unless its PROC or the EXEC says otherwise."""
+    doubt: str = ""
+    """Why the step of a script may run another program; "" if it cannot."""
 
 
 class Job(NamedTuple):

@@ -21,6 +21,7 @@ Kind = Literal[
     "dbd",
     "dds",
     "cl",
+    "script",
     "control",
     "pli",
     "hlasm",
@@ -48,6 +49,7 @@ _SUFFIXES: dict[str, Kind] = {
     "dbd": "dbd",
     **dict.fromkeys(("pf", "lf", "dspf", "prtf", "dds"), "dds"),
     **dict.fromkeys(("clp", "clle", "cl"), "cl"),
+    **dict.fromkeys(("sh", "ksh", "bash", "csh", "bat", "cmd"), "script"),
     **dict.fromkeys(("pli", "pl1"), "pli"),
     **dict.fromkeys(("asm", "hlasm", "assemble", "mac"), "hlasm"),
 }
@@ -91,6 +93,10 @@ _PGM = re.compile(
     r"(?im)^[ ]*(?:\w+:[ ]*)?PGM(?:[ ]+(?:PARM[ ]*)?[(&]|[ ]*\+?[ ]*(?:/\*.*)?$)|^[ ]*DCL[ ]+(?:VAR\()?&\w"
 )
 """The command that begins a CL program, or a declaration if it has none; OpenCL and Lisp use the suffix, too."""
+_SCRIPT = re.compile(
+    r"(?i)(?<![\w-])(?:cobcrun|cobrun|runcbl|runcobol|wrun32|crun32|cobc)(?![\w-])|(?<!\w)DD_\w+=|(?<!\w)setenv[ \t]+DD_\w"
+)
+"""What a script has that runs programs in COBOL, or names their files."""
 _CARD = re.compile("^//", re.MULTILINE)
 _MARGIN = re.compile(r"(?:[ ]*\n)*([ ]+)//[\w$#@*]")
 """Blanks before the first card: a job pasted from a screen or an editor brings the margin along, before every card."""
@@ -124,6 +130,8 @@ def kind_of(name: str, head: bytes) -> Kind | None:
     by_name = _SUFFIXES.get(suffix)
     if by_name in {"pli", "hlasm"} and not (by_name == "hlasm" and _kind_of_text(head) in {"bms", "psb", "dbd"}):
         return by_name
+    if by_name == "script":
+        return by_name if _SCRIPT.search(decoded(head[:HEAD_BYTES])) else None
     # A file with a suffix of another world is not a member, whatever it contains: a manual quotes JCL, a listing a
     # program. An unknown suffix may be the convention of a shop; then only patterns count that hardly any other text matches.
     said = None if by_name is None and suffix in _OTHERS else _kind_of_text(head)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import bms, cl, csd, ddl, dds, ims, jcl
+from . import bms, cl, csd, ddl, dds, ims, jcl, shell
 from .kinds import decoded
 
 if TYPE_CHECKING:
@@ -102,6 +102,9 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
         return found._replace(described=dds.description(decoded(data)))
     if kind == "cl":
         return found._replace(calls=cl.calls(decoded(data)))
+    if kind == "script":
+        job = shell.script(decoded(data), is_batch=path.lower().endswith((".bat", ".cmd")))
+        return found._replace(jobs=() if job is None else (job,))
     if kind == "psb":
         return found._replace(psbs=ims.psbs(decoded(data)))
     if kind == "dbd":

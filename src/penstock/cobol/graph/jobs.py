@@ -10,10 +10,11 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..estate.jcl import OF_A_VARIABLE
 from ..estate.running import MAX_STEPS, JobSteps
 from ..facts.sql import statement
 from ..program import key
-from .naming import data_set
+from .naming import data_set, plain_path
 from .operations import sql_edges
 from .values import CitedLine, EstateEdge, NodeId
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..estate.jcl import Dd, JobStep
     from ..estate.members import Member
-    from .values import FileBinding, Verb
+    from .values import Certainty, FileBinding, Verb
 
 SORTS = frozenset({"SORT", "DFSORT", "ICEMAN", "ICETOOL", "SYNCSORT", "SYNCTOOL", "SORTD"})
 COPIES = frozenset({"IEBGENER", "ICEGENER"})
@@ -109,11 +110,21 @@ class StepDataSet(NamedTuple):
     """Whether RECFM says that records vary in length."""
     is_ignored: bool = False
     """Whether the data set follows a DUMMY in its concatenation: the system allocates it, but does not read it."""
+    is_one_of: bool = False
+    """Whether a condition of a script decides which file it is."""
 
     @property
     def doubt(self) -> str:
         """Why the step may not use the data set; "" if it does."""
-        return "it follows a DUMMY, which ends what the system reads" if self.is_ignored else ""
+        if self.is_ignored:
+            return "it follows a DUMMY, which ends what the system reads"
+        if self.is_one_of:
+            return "a condition of the script decides which file it is"
+        return (
+            "its name is data: * stands for what is not known of it"
+            if "*" in self.data_set.name
+            else self.step.step.doubt
+        )
 
 
 def region(members: Iterable[Member]) -> Iterator[EstateEdge]:
@@ -159,9 +170,12 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
             for program in one.step.programs:
                 # PGM=&NAME if nothing sets NAME, and PGM=*.STEP.DD, which is a data set that another step created.
                 is_named = _VARIABLE.isdisjoint(program)
-                why = "" if is_named else "its name is a symbol that nothing here sets, or that of a data set"
+                why = (
+                    one.step.doubt if is_named else "its name is a symbol that nothing here sets, or that of a data set"
+                )
                 target = NodeId("program", key(program))
-                yield EstateEdge(node, "runs", target, "is" if is_named else "unknown", cited, why)
+                certainty: Certainty = "unknown" if not is_named else "may" if why else "is"
+                yield EstateEdge(node, "runs", target, certainty, cited, why)
             yield StepOfJob(node, head, one.step, one.dds, cited)
 
 
@@ -183,10 +197,20 @@ def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
                 continue
             read = len(dd.read_dsns)
             for at, name in enumerate(dd.dsns):
-                target = NodeId("dataset", data_set(name, one.job.name))
+                is_path = dd.disp == OF_A_VARIABLE
+                target = NodeId("dataset", plain_path(name) if is_path else data_set(name, one.job.name))
                 cited = (CitedLine(path, dd.line),)
+                is_one_of = is_path and (bool(dd.other) or len(dd.dsns) > 1)
                 yield StepDataSet(
-                    one, key(dd.name), target, cited, dd.disp, dd.record_bytes, dd.is_variable, is_ignored=at >= read
+                    one,
+                    key(dd.name),
+                    target,
+                    cited,
+                    dd.disp,
+                    dd.record_bytes,
+                    dd.is_variable,
+                    is_ignored=at >= read,
+                    is_one_of=is_one_of,
                 )
 
 
@@ -215,6 +239,8 @@ def direction(use: StepDataSet, files: Sequence[FileBinding]) -> Iterator[tuple[
             yield "reads", use.doubt
         if writes:
             yield "writes", use.doubt
+        return
+    if use.disposition == OF_A_VARIABLE:
         return
     verb = _utility(use)
     if verb is not None:

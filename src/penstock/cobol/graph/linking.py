@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..estate.jcl import OF_A_VARIABLE
 from ..estate.members import stem
 from ..facts.values import WHOLE
 from ..program import key
@@ -31,6 +32,7 @@ MAX_SCHEMAS = 8
 """The maximum number of schemas in which a table that is named without one is looked up; if more have it, none is reported."""
 _UNDECLARED = "nothing here declares the name, and a program has it"
 _DIRECTED = "each call here directs the file to another"
+_SET = "a script sets the variable that names the file"
 _NO_SCHEMA = "the statement names no schema, and the table may be {0}"
 
 
@@ -73,6 +75,8 @@ class Linking:
         self.copied: dict[NodeId, list[CopiedRecords]] = {}
         self.written: dict[NodeId, list[WrittenPlace]] = {}
         self._transactions: dict[str, list[tuple[str, Certainty]]] = {}
+        self._set: set[tuple[int, str]] = set()
+        """The files that a variable of a script names, each with the number of its part."""
         self._controlled: dict[str, list[tuple[str, ClCall]]] = {}
         """The calls of CL programs, each with its path, by the program that is called."""
 
@@ -352,6 +356,8 @@ class Linking:
             place = CitedLine(self._parts[number].path, file.line)
             citations = (*use.citations, *use.step.citations, place)
             self._add(EstateEdge(NodeId("file", file.name), "bound to", use.data_set, certainty, citations, why))
+            if use.disposition == OF_A_VARIABLE:
+                self._set.add((number, file.name))
             bound = self.bindings.setdefault(use.data_set, [])
             if not use.is_ignored and (number, file) not in bound:
                 bound.append((number, file))
@@ -362,7 +368,7 @@ class Linking:
 
     def _own_names(self) -> None:
         """Add the files that programs open by their own names: the same name is the same file in every program."""
-        has_jobs = any(member.jobs for member in self._members)
+        has_jobs = any(member.jobs and member.kind != "script" for member in self._members)
         for number, part in enumerate(self._parts):
             for file in part.files:
                 for named in file.own_names:
@@ -371,9 +377,10 @@ class Linking:
                     cited = (CitedLine(part.path, file.line), *([named.said_by] if named.said_by else ()))
                     for name, why, places in self._directed(part, named):
                         store = NodeId("dataset", name)
-                        certainty: Certainty = "may" if why else "is"
+                        doubt = why or (_SET if (number, file.name) in self._set else "")
+                        certainty: Certainty = "may" if doubt else "is"
                         citations = (*cited, *places)
-                        self._add(EstateEdge(NodeId("file", file.name), "bound to", store, certainty, citations, why))
+                        self._add(EstateEdge(NodeId("file", file.name), "bound to", store, certainty, citations, doubt))
                         if (number, file) not in self.bindings.setdefault(store, []):
                             self.bindings[store].append((number, file))
 

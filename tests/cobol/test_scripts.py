@@ -1,0 +1,113 @@
+"""What do scripts and batch files say about the programs that they run, and about their files?"""
+
+from __future__ import annotations
+
+import pytest
+from tests.cobol.test_graph import graph_of
+
+from penstock.cobol.estate import kind_of
+
+pytestmark = pytest.mark.proves("C-16")
+
+PAY = """\
+IDENTIFICATION DIVISION.
+PROGRAM-ID. PAY01.
+ENVIRONMENT DIVISION.
+INPUT-OUTPUT SECTION.
+FILE-CONTROL.
+    SELECT CUST ASSIGN TO CUSTFILE.
+    SELECT REPORTED ASSIGN TO "customer-report".
+DATA DIVISION.
+FILE SECTION.
+FD  CUST.
+01  C-REC PIC X(80).
+FD  REPORTED.
+01  O-REC PIC X(80).
+PROCEDURE DIVISION.
+    OPEN INPUT CUST OUTPUT REPORTED.
+    READ CUST.
+    WRITE O-REC.
+    STOP RUN.
+"""
+
+
+def said(script: str, name: str = "run.sh") -> set[str]:
+    """Return what a script adds to the graph of the program: `runs` and `bound to`, each with its certainty and lines of it."""
+    graph = graph_of({"src/pay01.cbl": PAY.encode(), name: script.encode()})
+    return {
+        f"{edge.source.name} {edge.verb} {edge.target.name} {edge.certainty}"
+        f"{''.join(f' {one.line}' for one in edge.citations if one.path == name)}"
+        for edge in graph.drawn
+        if edge.verb in {"runs", "bound to", "reads", "writes"} and any(one.path == name for one in edge.citations)
+    }
+
+
+STEP = "RUN.PAY01 runs PAY01 is 2"
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        # A variable that is exported names the file, with DD_, dd_ or alone: the first of these counts.
+        (
+            "export DD_CUSTFILE=/data/cust.dat\ncobcrun PAY01\n",
+            {STEP, "PAY01.CUST bound to /data/cust.dat is 1 2", "RUN.PAY01 reads /data/cust.dat is 1 2"},
+        ),
+        (
+            "CUSTFILE=a1; dd_CUSTFILE=./b1; export CUSTFILE dd_CUSTFILE\ncobcrun PAY01\n",
+            {STEP, "PAY01.CUST bound to b1 is 1 2"},
+        ),
+        ("setenv DD_CUSTFILE b1\nrunit; runcbl -c x.cfg bin/PAY01.acu\n", {STEP, "PAY01.CUST bound to b1 is 1 2"}),
+        # One that is only assigned is not passed on, and one in front of a command is passed to that command alone.
+        ("DD_CUSTFILE=b1\ncobcrun PAY01\n", {STEP}),
+        (":\nDD_CUSTFILE=b1 cobcrun PAY01\n", {STEP, "PAY01.CUST bound to b1 is 2 2"}),
+        ("DD_CUSTFILE=b1 true\ncobcrun PAY01\n", {STEP}),
+        # Values of other variables are put in place; what is not known of them is a star.
+        ("D=/data; export DD_CUSTFILE=${D}/cust\ncobcrun PAY01\n", {STEP, "PAY01.CUST bound to /data/cust is 1 2"}),
+        ('export DD_CUSTFILE="$1/cust"\ncobcrun PAY01 # run\n', {STEP, "PAY01.CUST bound to */cust may 1 2"}),
+        ("export DD_CUSTFILE=$1\ncobcrun PAY01\n", {STEP}),
+        # A condition decides.
+        ("[ -f x ] && export DD_CUSTFILE=b1\ncobcrun PAY01\n", {STEP, "PAY01.CUST bound to b1 may 1 2"}),
+        (
+            "export DD_CUSTFILE=b1; if x; then DD_CUSTFILE=c1; fi\ncobcrun PAY01\n",
+            {STEP, "PAY01.CUST bound to b1 may 1 2", "PAY01.CUST bound to c1 may 1 2"},
+        ),
+        # The file that is run has another name for the program in no source; comments and texts run nothing.
+        (
+            "export DD_CUSTFILE=b1\nnohup ./bin/pay01 &\n",
+            {"RUN.PAY01 runs PAY01 may 2", "PAY01.CUST bound to b1 may 1 2"},
+        ),
+        ("cat <<END\ncobcrun PAY01\nEND\n# cobcrun PAY01\necho cobcrun PAY01\n", set()),
+        ("/usr/bin/find . -name pay01; cobc -x src/pay01.cbl\n", set()),
+        # A name that is written in the program may be replaced by the variable.
+        (
+            "export \\\n  DD_customer-report=b1\nenv DD_CUSTFILE=b2 cobcrun PAY01\n",
+            {"RUN.PAY01 runs PAY01 is 3", "PAY01.CUST bound to b2 is 3 3"},
+        ),
+    ],
+)
+def test_a_script_runs_programs_and_names_their_files(script: str, expected: set[str]) -> None:
+    """Programs are steps, and exported variables are their DDs, as a runtime reads them."""
+    found = said(script)
+    assert {one for one in found if " bound to " in one or " runs " in one} == {
+        one for one in expected if " bound to " in one or " runs " in one
+    }
+    assert expected <= found
+
+
+def test_a_batch_file_sets_what_its_programs_open() -> None:
+    """Parentheses are around what a condition decides about."""
+    text = "@echo off\r\nset DD_CUSTFILE=C:\\data\\cust.dat\r\nif exist x (\r\nset Y=1\r\n)\r\ncobcrun PAY01\r\n"
+    assert said(text, "run.bat") == {
+        "RUN.PAY01 runs PAY01 is 6",
+        "PAY01.CUST bound to C:/data/cust.dat is 2 6",
+        "RUN.PAY01 reads C:/data/cust.dat is 2 6",
+    }
+    assert "PAY01.CUST bound to c1 may 1 2" in said("if x set DD_CUSTFILE=c1\ncobcrun PAY01\n", "run.cmd")
+
+
+def test_only_scripts_that_run_programs_or_name_their_files_belong_to_an_estate() -> None:
+    """Any other repository has scripts, too."""
+    assert kind_of("run.sh", b"cobcrun PAY01\n") == kind_of("env.csh", b"setenv DD_A b\n") == "script"
+    assert kind_of("build.sh", b"make all\n") is None
+    assert kind_of("run.ksh", b"cat <<E\n//A JOB\nE\n") is None
