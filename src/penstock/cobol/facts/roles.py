@@ -95,7 +95,6 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
             "EXIT",
             "CONTINUE",
             "NEXT",
-            "CANCEL",
             "REPLACE",
             "NOTE",
         )
