@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.store.test_removal import found_in
 
-from penstock.cli import main
+from penstock.cli import main, terminal
 from penstock.store import open_store
 from penstock.store.glance import recent_sessions
 from penstock.wires import text_message
@@ -72,7 +72,30 @@ def test_the_list_says_where_each_session_stands(work: Path, capsys: pytest.Capt
     assert by_id[answered]["bytes"] > 1_000
     assert main(["sessions"]) == 0
     shown = capsys.readouterr().out
-    assert re.search(rf"{answered}.* answered +2 turns +\d+ bytes +Which port\?", shown)
+    assert re.search(
+        rf"{answered}.* answered +2 turns +\d+ bytes +scripted:one.json +\S*{work.name} +Which port\?",
+        shown,
+    )
+
+
+@pytest.mark.proves("S-10")
+@pytest.mark.parametrize("columns", [80, 200])
+def test_the_list_shows_root_and_model_at_any_width(
+    work: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    """A narrow terminal has three lines for a session, a wide one a single line; a long folder keeps its end."""
+    deep = work / ("deep" * 20)
+    deep.mkdir()
+    session = begun(capsys, "Which port?", "--root", str(deep))
+    monkeypatch.setattr(terminal, "is_watched", lambda _: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert main(["sessions"]) == 0
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert max(map(len, shown.splitlines())) <= columns
+    folder = "…" + str(deep.resolve())[-42 if columns == 80 else -59 :]
+    between = "\n +" if columns == 80 else " +"
+    model = "scripted:one.json in " if columns == 80 else "scripted:one.json +"
+    assert re.search(f"{session}.* bytes *{between}{model}{folder} *{between}Which port", shown)
 
 
 @pytest.mark.proves("S-17")

@@ -39,6 +39,8 @@ _STATES = {
 _BEGINNING_CHARS = 24_000  # of a handoff with which another agent begins: some 6,000 tokens
 _SHOWN = 100  # sessions in a list for a person
 _QUESTION_CHARS = 80  # of a question in a list of sessions
+_FOLDER_CHARS = 60  # of a folder in it
+_WIDE_COLUMNS = 160  # of a terminal that shows a session on one line; with less the lines are beneath each other
 
 
 class _SessionName(click.ParamType[str]):
@@ -66,7 +68,7 @@ def sessions_command(ctx: click.Context, store_url: str | None, as_json: bool) -
 
     Examples:
       penstock sessions
-        when each was used, its state, its size and its question
+        when each was used, its state, size, model, folder and question
       penstock sessions --json
         the same for a script
     """
@@ -88,9 +90,9 @@ def list_sessions_command(limit: int | None, store_url: str | None, as_json: boo
 
     Examples:
       penstock sessions list
-        when each was used, its state, its size and its question
+        when each was used, its state, size, model, folder and question
       penstock sessions list --json
-        the same for a script, with root and model
+        the same for a script
     """
     return _listed(store_url, limit, as_json=as_json)
 
@@ -162,24 +164,34 @@ def _listed(store_url: str | None, limit: int | None, *, as_json: bool) -> int:
     if as_json:
         answer.print_json({"sessions": rows})
     elif rows:
-        shown = [
-            (
-                row["session"],
-                time.strftime("%Y-%m-%d %H:%M", time.localtime(row["at"])),
-                row["state"],
-                f"{row['turns']:>4} turn{'' if row['turns'] == 1 else 's'}",
-                f"{row['bytes']:>10} bytes",
-                row.get("question", "")[:_QUESTION_CHARS],
-            )
-            for row in rows
-        ]
-        head = ("session", "used", "state", "turns", "size", "question")
-        click.echo(terminal.render_table(head, shown, has_plain_head=False))
+        click.echo(_table(rows))
         if len(found) > len(rows):
             click.echo(f"There are more than these {len(rows)}: penstock sessions list --limit {10 * len(rows)}{there}")
     else:
         click.echo(f'No sessions yet. Start one: penstock run "QUESTION"{there}')
     return 0 if rows else answer.NOTHING
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    """Return the list for a person: a line for each session, or three where a line has no room."""
+    head: tuple[str, ...] = ("session", "used", "state", "turns", "size", "model", "folder", "question")
+    shown: list[tuple[Any, ...]] = []
+    columns = terminal.watched_columns()
+    is_narrow = columns is not None and columns < _WIDE_COLUMNS
+    for row in rows:
+        used = time.strftime("%Y-%m-%d %H:%M", time.localtime(row["at"]))
+        turns, size = f"{row['turns']:>4} turn{'' if row['turns'] == 1 else 's'}", f"{row['bytes']:>10} bytes"
+        model, folder = str(row.get("model", "")), str(row.get("root", ""))
+        room = max(_FOLDER_CHARS // 2, _FOLDER_CHARS - is_narrow * len(model))
+        if len(folder) > room:  # its end is what tells it from others
+            folder = f"…{folder[1 - room :]}"
+        question = row.get("question", "")[:_QUESTION_CHARS]
+        if is_narrow:
+            facts = ", ".join((used, row["state"], turns.strip(), size.strip()))
+            shown.append((row["session"], (facts, f"{model} in {folder}", question)))
+        else:
+            shown.append((row["session"], used, row["state"], turns, size, model, folder, question))
+    return terminal.render_table(("session", "about") if is_narrow else head, shown, has_plain_head=False)
 
 
 def _row(store: Store, info: SessionInfo) -> dict[str, Any]:

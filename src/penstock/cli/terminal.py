@@ -103,6 +103,11 @@ class _Lossy(FileIO):
             return len(memoryview(data))
 
 
+def watched_columns() -> int | None:
+    """Return how wide the terminal is on which a person watches standard output; None if nobody watches it there."""
+    return console_for(sys.stdout).width if is_watched(sys.stdout) else None
+
+
 def is_coloured(stream: TextIO) -> bool:
     """Return whether a stream may be coloured: it is watched, and nobody objects (no-color.org)."""
     return is_watched(stream) and not os.environ.get("NO_COLOR")
@@ -130,21 +135,20 @@ def render_table(head: Sequence[str], rows: Iterable[Sequence[object]], *, has_p
 
     Args:
         head: The names of the columns.
-        rows: The cells of each row, one for each column; foreign text in them is escaped and cut here.
+        rows: The cells of each row, one for each column; foreign text in them is escaped and cut here. A cell that is a tuple
+            has several lines, which only a terminal shows beneath each other.
         has_plain_head: Whether plain text shows the names of the columns too.
 
     Returns:
         The table without a line end; empty if there are no rows. Columns of numbers are right-aligned.
     """
-    cells = [
-        # Text that is already inert stays as it is: escaped twice, a name becomes another one.
-        [escape.shorten(escape.show_argument(str(cell)[: _CELL_BYTES + 1]), _CELL_BYTES) for cell in row]
-        for row in rows
-    ]
+    is_drawn = is_watched(sys.stdout)
+    between = "\n" if is_drawn else "  "
+    cells = [[between.join(map(_shown, cell if isinstance(cell, tuple) else (cell,))) for cell in row] for row in rows]
     if not cells:
         return ""
     are_words = [not all(re.fullmatch(_NUMBER, cell.strip()) for cell in column) for column in zip(*cells, strict=True)]
-    if is_watched(sys.stdout):
+    if is_drawn:
         return _drawn(head, cells, are_words)
     shown = [list(head), *cells] if has_plain_head else cells
     # Plain columns are padded by characters: the text has been escaped, so nothing in it is invisible or moves.
@@ -157,6 +161,12 @@ def render_table(head: Sequence[str], rows: Iterable[Sequence[object]], *, has_p
         for row in shown
     )
     return "\n".join(line.rstrip() for line in aligned)
+
+
+def _shown(cell: object) -> str:
+    """Return a line of a cell, inert and cut."""
+    # Text that is already inert stays as it is: escaped twice, a name becomes another one.
+    return escape.shorten(escape.show_argument(str(cell)[: _CELL_BYTES + 1]), _CELL_BYTES)
 
 
 def render_fields(fields: Iterable[tuple[str, object]], width: int) -> str:
