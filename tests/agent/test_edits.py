@@ -17,6 +17,7 @@ import pytest
 from penstock.agent.editing import Editing
 from penstock.agent.edits import KeptEdit, changes_of, cut_off_of, edits_of, undo
 from penstock.agent.journal import remembered, resumed
+from penstock.agent.loop import Agent
 from penstock.agent.protocols import Done
 from penstock.agent.record_types import CHANGED, CHILD, EDITED
 from penstock.cli import main
@@ -25,7 +26,7 @@ from penstock.context.activity import actions
 from penstock.errors import ToolError
 from penstock.handoff import decode
 from penstock.models import ScriptedModel, call, calls, say
-from penstock.store import open_store
+from penstock.store import StoreFault, open_store
 from penstock.wires import WIRES
 from penstock.workspace import renames, replacing
 from penstock.workspace.root import Root
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from penstock.agent.loop import Agent
     from penstock.store import Store
 
 pytestmark = pytest.mark.proves("S-16")
@@ -443,6 +443,56 @@ def test_what_is_not_kept_as_it_was_is_not_put_back(store: Store, root: Root, tr
     with pytest.raises(ToolError, match=f"not kept as it was under {handle}"):
         undo(root, store, "s")
     assert (tree / "a.txt").read_bytes() == b"after"
+
+
+@pytest.mark.proves("S-12", "S-16")
+def test_what_a_killed_edit_left_beside_its_file_goes_or_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A temporary file goes if the session keeps what it holds; one that holds what somebody saved in that moment is named."""
+    (tree := tmp_path / "tree").mkdir()
+    (tree / "a.txt").write_text("one\n")
+    script = tmp_path / "script.json"
+    script.write_text(
+        json.dumps(
+            [{"call": "edit_file", "arguments": {"path": "a.txt", "old": "one", "new": "two"}}, {"say": "Done."}]
+        )
+    )
+    flags = ["--store", f"sqlite://{tmp_path}/store"]
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Root, "replace_file", killed)
+        run = ["run", "x", "--root", str(tree), "--model", f"scripted:{script}", "--allow-edit", "--json"]
+        assert main([*run, *flags]) == 130
+    session = json.loads(capsys.readouterr().out)["session"]
+    for digit, text in (("0", "one\n"), ("1", "two\n"), ("2", "theirs\n")):
+        (tree / f".a.txt.penstock-{digit * 16}").write_text(text)
+    (tree / f".b.txt.penstock-{'0' * 16}").write_text("one\n")
+    assert main(["resume", session, "--verify-only", *flags]) == 0
+    assert len(list(tree.iterdir())) == 5
+    capsys.readouterr()
+    assert main(["resume", session, *flags]) == 0
+    assert f"nothing else holds what is in there: .a.txt.penstock-{'2' * 16}." in capsys.readouterr().err
+    kept = [f".a.txt.penstock-{'2' * 16}", f".b.txt.penstock-{'0' * 16}", "a.txt"]
+    assert sorted(one.name for one in tree.iterdir()) == kept
+
+
+@pytest.mark.proves("S-12")
+def test_a_program_hears_of_a_session_once_it_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill before its first record leaves no name that nothing can be done with."""
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreFault("disk_full", "There is no room.")
+
+    monkeypatch.setattr(Agent, "begin", full)
+    flags = ["--root", str(tmp_path), "--store", f"sqlite://{tmp_path}/store", "--output-format", "stream-json"]
+    assert main(["run", "x", *flags]) == 8
+    assert [json.loads(line)["type"] for line in capsys.readouterr().out.splitlines()] == ["error"]
 
 
 @pytest.mark.proves("S-17")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from penstock.guard.output import OutputLimits
     from penstock.session import Session
     from penstock.session.limits import Limits
+    from penstock.session.state import Effect
     from penstock.store import Store
     from penstock.text.tokens import TokenCounter
     from penstock.workspace import Workspace
@@ -197,6 +198,7 @@ def begun(store: Store, about: dict[str, Any], terms: CommandOptions) -> Agent:
     session.counter = parts.counter
     agent = _agent(session, parts, store, terms, streams=about["stream"])
     agent.begin(about=about, at=time.time(), root_id=identity_of(about["root"]))
+    _show_events(agent)
     if about["budget_tokens"] is not None:
         agent.purse = open_purse(session.session_id, about["budget_tokens"], agent.record)
         parts.give_children(agent)
@@ -245,6 +247,7 @@ def resumed(
     parts.toolbox.ledger = parts.toolbox.ledger.after(*acts)
     parts.toolbox.changes.note(*changes_of(store, session_id))
     agent = _agent(session, parts, store, terms, next_seq, streams=about.get("stream", True))
+    _show_events(agent)
     agent.purse = purse_of(store, session_id, agent.record)
     if is_written:
         # Before anything else is written: another process that works on the session now would conflict with it.
@@ -392,16 +395,21 @@ def _agent(
         max_wait_seconds=terms.max_wait_seconds,
         store_option=options.store_words(terms.store_url),
     )
-    if events is not None:
-        events.watch(agent)
     return agent
 
 
-def settled(agent: Agent) -> list[str]:
+def _show_events(agent: Agent) -> None:
+    """Write the agent's events for a program, if it wants them; its session is kept by now, so that its name can be relied on."""
+    if isinstance(agent.listener, EventListener):
+        agent.listener.watch(agent)
+
+
+def settled(agent: Agent, *, is_written: bool) -> list[str]:
     """Return what is known now of effects that were begun before the session stopped, and record their outcome.
 
     Args:
         agent: the agent that continues.
+        is_written: whether it continues at all, or is only looked at.
     """
     from penstock.session import Effected
     from penstock.session.effects import settled_later
@@ -409,11 +417,27 @@ def settled(agent: Agent) -> list[str]:
     lines: list[str] = []
     for effect_id, effect in agent.session.state.unknown_effects.items():
         outcome = agent.tools.settled(effect.kind, effect.what, effect.digest)
-        if outcome != "unknown":
+        if outcome != "unknown" and is_written:
             # Without a digest if nothing was made: an undo then knows of no such edit.
             agent.feed(Effected(effect_id=effect_id, digest="" if outcome == "not done" else effect.digest))
         lines.append(settled_later(effect.kind, effect.what, outcome))
+        if is_written and (left := _left_beside(agent, effect)):
+            names = ", ".join(map(escape.show_name, left))
+            lines.append(
+                f"Kept beside it, as nothing else holds what is in there: {names}. Look at it, then remove it."
+            )
     return lines
+
+
+def _left_beside(agent: Agent, effect: Effect) -> list[bytes]:
+    """Return the files that a killed edit left beside its own and that hold anything but what the session keeps."""
+    from penstock.agent.editing import KIND
+    from penstock.agent.toolbox import Toolbox
+
+    if effect.kind != KIND or not effect.digest or not isinstance(agent.tools, Toolbox):
+        return []
+    root = agent.tools.workspace.root
+    return root.clear_left(root.relative(effect.what), effect.digest.split(">"))
 
 
 def behind_cut_off(agent: Agent, store: Store, *, is_moved: bool, is_written: bool) -> list[str]:

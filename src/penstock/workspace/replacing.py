@@ -18,7 +18,9 @@ right before the rename. Leaves to others: which file may be replaced (`root`, `
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
+import re
 import stat
 import sys
 import time
@@ -30,7 +32,7 @@ from penstock.workspace import attributes, leases, locks, renames, system
 from penstock.workspace.refusals import shown, unwritten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 LOCK_SECONDS = 30.0
 """How long an edit waits for other Penstock processes in the same folder; each takes milliseconds."""
@@ -416,6 +418,37 @@ def _name_beside(name: bytes) -> str:
     """Return a free name that shows its origin: a kill between two steps may leave the file."""
     own = os.fsdecode(name[:_NAME_BYTES])
     return f".{own}.penstock-{os.urandom(8).hex()}"
+
+
+def clear_left(folder: system.Folder, name: bytes, digests: Collection[str]) -> list[str]:
+    """Remove the temporary files that a killed edit of a file left, if they hold what it read or was to write.
+
+    Whatever else one holds may be all that is left of what somebody saved in that moment.
+
+    Args:
+        folder: The open folder, held by `alone_in`: otherwise such a file may belong to an edit that is being made.
+        name: The file's name in it.
+        digests: The SHA-256 of the contents that are kept elsewhere, in hexadecimal.
+
+    Returns:
+        The names of those that hold something else, which are left.
+    """
+    left = []
+    own = re.escape(os.fsdecode(name[:_NAME_BYTES]))
+    for entry in sorted(os.listdir(folder)):
+        if not re.fullmatch(rf"\.{own}\.penstock-[0-9a-f]{{16}}", entry):
+            continue
+        try:
+            with _opened(folder, os.fsencode(entry)) as descriptor, open(descriptor, "rb", closefd=False) as file:
+                is_known = hashlib.file_digest(file, "sha256").hexdigest() in digests
+            if is_known:
+                path, at = system.entry_path(folder, entry)
+                os.unlink(path, dir_fd=at)
+                continue
+        except OSError:  # a folder, a link, or unreadable: not what an edit leaves
+            pass
+        left.append(entry)
+    return left
 
 
 def _rename_over(folder: system.Folder, beside: str, name: bytes) -> None:

@@ -33,7 +33,7 @@ from penstock.workspace.refusals import irregular, made_meanwhile, not_a_folder,
 from penstock.workspace.secret_names import above_of, has_secret_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 _PATH_MAX = 4000  # below the kernel's 4,096, its NUL and our margin
 
@@ -342,6 +342,27 @@ class Root:
                 folder = held.enter_context(self._folder_of(relative, make=False))
                 held.enter_context(replacing.alone_in(folder))
             yield folder
+
+    def clear_left(self, relative: bytes, digests: Collection[str]) -> list[bytes]:
+        """Remove the temporary files that a killed edit of a file left, if they hold what is kept elsewhere.
+
+        Args:
+            relative: The file.
+            digests: The SHA-256 of the contents that are kept elsewhere, in hexadecimal.
+
+        Returns:
+            The paths of those that hold something else, which are left.
+
+        Raises:
+            ToolError: `busy`: others hold the folder too long.
+        """
+        from penstock.workspace import replacing
+
+        above, slash, name = relative.rpartition(b"/")
+        with self.alone_with(relative) as folder, suppress(OSError):
+            left = [] if folder is None else replacing.clear_left(folder, name, digests)
+            return [above + slash + os.fsencode(one) for one in left]
+        return []  # nothing is held in a folder that is gone
 
     @contextmanager
     def _folder_of(self, relative: bytes, *, make: bool) -> Iterator[system.Folder]:
