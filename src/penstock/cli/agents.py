@@ -384,7 +384,7 @@ def _agent(
     is_markdown = not isinstance(parts.model, LocalModel)
     listener = TerminalListener(is_markdown=is_markdown) if terms.is_for_people else None
     events = EventListener() if terms.output_format == "stream-json" else None
-    agent = Agent(
+    return Agent(
         session,
         parts.model,
         parts.toolbox,
@@ -395,7 +395,6 @@ def _agent(
         max_wait_seconds=terms.max_wait_seconds,
         store_option=options.store_words(terms.store_url),
     )
-    return agent
 
 
 def _show_events(agent: Agent) -> None:

@@ -14,7 +14,8 @@ from contextlib import suppress
 
 from penstock.text import escape
 
-# The kernel drops these when a file is written to, so replacing the file drops them too.
+# The kernel drops these when a file is written to, so replacing the file drops them too. Only the first is a setting of a person,
+# who learns of it; the others are hashes and signatures of the content.
 _LOST_BY_WRITING = {"security.capability", "security.ima", "security.evm"}
 _COPYFILE_ACL, _COPYFILE_XATTR = 1 << 0, 1 << 2  # macOS's copyfile.h
 
@@ -58,13 +59,14 @@ def _attributes(old: int, new: int) -> list[str]:
         return ["its extended attributes and access list"]
     if sys.platform != "linux":
         return []
-    lost = []
     try:
-        names = [name for name in os.listxattr(old) if name not in _LOST_BY_WRITING]
+        all_names = os.listxattr(old)
+        names = [name for name in all_names if name not in _LOST_BY_WRITING]
         # What the kernel itself gave the new file, such as the folder's label, needs no permission.
         given = {name: os.getxattr(new, name) for name in os.listxattr(new)}
     except OSError:  # a file system without them
         return []
+    lost = ["its capabilities"] if "security.capability" in all_names else []
     for name in names:
         try:
             value = os.getxattr(old, name)
