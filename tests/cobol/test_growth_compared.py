@@ -230,3 +230,20 @@ def test_numbers_of_thousands_of_figures_are_no_sizes() -> None:
         f"    EXEC CICS WRITEQ TS QUEUE('Q') FROM(A) LENGTH({long}) END-EXEC.",
     )
     assert {one.what for one in found} >= {"too short"}
+
+
+def test_of_several_statements_the_one_that_needs_most_counts() -> None:
+    """Two STRINGs put one and two letters behind the field: the target has to have room for both, and so has what receives it."""
+    found = grown(
+        "A",
+        2,
+        "01 A PIC X(4).",
+        "01 B PIC X(6).",
+        "01 C PIC X(7).",
+        "PROCEDURE DIVISION.",
+        "    STRING A 'X' DELIMITED BY SIZE INTO B.",
+        "    STRING A 'XY' DELIMITED BY SIZE INTO B.",
+        "    MOVE B TO C.",
+    )
+    short = [(one.node.name, one.needed_bytes, one.certainty) for one in found if one.what == "too short"]
+    assert short == [("P.B", 8, "is"), ("P.C", 8, "is")]

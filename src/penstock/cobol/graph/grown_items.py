@@ -90,9 +90,7 @@ class GrownItems:
             ways = [MoveWay(taken=way.sent) for way in ways]  # the called program has it too long for its caller
         sizes, stored = (Sizes(now, then), Sizes(target, grown)), is_stored(edge, self._returned)
         shorts = [shortage(*sizes, way, self.beside(way, edge), is_stored=stored) for way in ways]
-        return min(
-            (one for one in shorts if one is not None), key=lambda one: (one.is_cut, not one.is_sure), default=None
-        )
+        return min((one for one in shorts if one is not None), key=_weight, default=None)
 
     def beside(self, way: MoveWay, edge: EstateEdge) -> tuple[int, int]:
         """Return how many characters a STRING puts next to an item, today and after growing."""
@@ -112,3 +110,9 @@ class GrownItems:
                 now += length if length is not None else 0 if size is None else size.characters
                 then += length if length is not None else 0 if grown is None else grown.characters
         return now, then
+
+
+def _weight(one: Shortage) -> tuple[bool, bool, int, int]:
+    """Return the sort key of what several statements lack: the surest first, of these the one that needs most."""
+    size = one.size
+    return one.is_cut, not one.is_sure, -(size.bytes if size else 0), -(size.digits if size else 0)
