@@ -178,10 +178,39 @@ def test_a_database_file_is_the_file_that_assign_names_unless_cl_directs_it() ->
 
 def test_the_calls_of_cl_have_their_lines_and_what_is_directed() -> None:
     """Comments and texts call nothing, nor does a variable; TFRCTL, CALLPRC and commands within others do."""
-    assert calls(CONTROL.decode()) == (("PAY", 8, (("CUSTPF", "CUSTOLD", 6),)), ("NIGHT", 11, ()))
+    assert calls(CONTROL.decode()) == (("PAY", 8, (("CUSTPF", "CUSTOLD", 6),), True), ("NIGHT", 11, (), True))
     said = "PGM\nOVRDBF A &LIB/&FILE\nOVRDBF FILE(B) TOFILE(C)\nOVRDBF FILE(D) SHARE(*YES)\nDLTOVR FILE(B X)\nTFRCTL PGM('E')"
-    assert calls(said) == (("E", 6, (("A", "", 2),)),)
+    assert calls(said) == (("E", 6, (("A", "", 2),), True),)
     assert [one.program for one in calls("PGM\nMONMSG CPF0000 EXEC(CALLPRC PRC(P))\nCALL QGPL/Q (&A)")] == ["P", "Q"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("DCL VAR(&F) TYPE(*CHAR) LEN(10) VALUE('CUST')\nOVRDBF A TOFILE(&L/&F)\nCALL P", [("P", "CUST", True)]),
+        ("DCL &F *CHAR 10 'CUST'\nOVRDBF A &F\nCALL P", [("P", "CUST", True)]),
+        # A second text, a parameter, a RTVDTAARA and an expression leave it open.
+        ("DCL &F *CHAR 10 'CUST'\nCHGVAR VAR(&F) VALUE('OTHER')\nOVRDBF A &F\nCALL P", [("P", "", True)]),
+        ("DCL &F *CHAR 10 'CUST'\nCALL R PARM(&F)\nOVRDBF A &F\nCALL P", [("R", None, True), ("P", "", True)]),
+        ("DCL &F *CHAR 10 'CUST'\nRTVDTAARA DTAARA(X) RTNVAR(&F)\nOVRDBF A &F\nCALL P", [("P", "", True)]),
+        # So for programs, each of which may be called; a condition sets nothing.
+        ("DCL VAR(&P) TYPE(*CHAR) VALUE(PAY)\nCALL PGM(&P)", []),
+        ("DCL VAR(&P) TYPE(*CHAR) VALUE('PAY')\nIF COND(&P *EQ 'X') THEN(CALL PGM(*LIBL/&P))", [("PAY", None, True)]),
+        (
+            "DCL &P *CHAR 10\nIF (&X) CHGVAR &P 'PAY'\nELSE CHGVAR VAR(&P) +\n VALUE('LIB/RUN')\nCALL &P",
+            [("PAY", None, False), ("RUN", None, False)],
+        ),
+        ("DCL &P *CHAR 10 'PAY'\nCHGVAR &P (&Q *TCAT 'X')\nCALL &P", [("PAY", None, False)]),
+    ],
+)
+def test_a_variable_of_cl_has_the_texts_that_it_is_given(
+    lines: str, expected: list[tuple[str, str | None, bool]]
+) -> None:
+    """The program and the file that variables name; None if no file is directed."""
+    found = [
+        (one.program, one.directed[0][1] if one.directed else None, one.is_sure) for one in calls(f"PGM\n{lines}\n")
+    ]
+    assert found == expected
 
 
 def test_a_program_is_called_by_cl() -> None:
@@ -393,7 +422,7 @@ OVRDBF TOFILE(QGPL/D) FILE(C)
 SBMJOB CMD(CALL PGM(NIGHT)) JOB(N)
 CALL PARM('x') PGM('LIB/P')
 """
-    assert calls(said) == (("NIGHT", 7, ()), ("P", 8, (("A", "B", 5), ("C", "D", 6))))
+    assert calls(said) == (("NIGHT", 7, (), True), ("P", 8, (("A", "B", 5), ("C", "D", 6)), True))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Which programs does a CL program of IBM i call, and to which files does it direct theirs?
 
-Leaves to others: variables and conditions; commands are taken in the order of the text, and a name that is a variable is not
-known. Law: any text has an answer in linear time.
+Leaves to others: conditions; commands are taken in the order of the text, and a variable has the values that the program gives it
+anywhere. Law: any text has an answer in linear time.
 """
 
 from __future__ import annotations
@@ -19,6 +19,20 @@ _COMMAND = re.compile(r"(?i)(?<![\w&*/])(CALL|TFRCTL|CALLPRC|OVRDBF|DLTOVR|SBMJO
 _NAMED = r"(?:'?[\w&$#@*.]+/)?'?(&?[\w$#@.]+)'?"
 _QUALIFIED = re.compile(_NAMED)
 _KEYWORDS = {name: re.compile(rf"(?i)\b{name}\(\s*{_NAMED}\s*\)") for name in ("PGM", "PRC", "FILE", "TOFILE")}
+_VARIABLE = re.compile(r"&[A-Z$#@][\w$#@]*+", re.IGNORECASE)
+# DCL VAR(&X) TYPE(*CHAR) LEN(10) VALUE('A'), DCL &X *CHAR 10 'A', CHGVAR VAR(&X) VALUE('A'), CHGVAR &X 'A'
+_GIVEN = re.compile(
+    r"(?i)(?<![\w&])(?P<verb>DCL|CHGVAR)[ \t]+(?:VAR\([ \t]*(?P<named>&[\w$#@]+)[ \t]*\)|(?P<alone>&[\w$#@]+))"
+    r"(?P<rest>(?>[^\n()']|'[^\n']*'|\((?>[^\n()']|'[^\n']*')*\))*)"
+)
+"""The variable that a command declares or changes, and what it says of its value."""
+_EXPRESSION = re.compile(r"(?i)(?<!VALUE)\([^()]*\)")
+_TEXT = re.compile(r"(?i)VALUE\([ \t]*'([^\n']*)'[ \t]*\)|[ \t]'([^\n']*)'")
+_ASKED = re.compile(
+    r"(?i)\b(?:PGM|PRC|FILE|TOFILE|COND)\([^()\n]*\)|\b(?:CALL|TFRCTL|CALLPRC)[ \t]+[^\s()]++(?!\()|"
+    r"\bOVRDBF[ \t]+[^\s()]+[ \t]+[\w&/$#@.]+(?![\w(])"
+)
+"""Where a command takes the value of a variable, and gives it none."""
 _DELETED = re.compile(r"(?i)(?:FILE\(\s*)?([\w$#@.* ]+)")
 _MOST_DIRECTED = 100
 """The maximum number of files that are directed at one time; further ones are left out."""
@@ -30,36 +44,61 @@ class ClCall(NamedTuple):
     program: str
     line: int
     directed: tuple[tuple[str, str, int], ...]
-    """The name of a file, that of the one it stands for ("" if a variable names it), and the line of the OVRDBF."""
+    """The name of a file, that of the one it stands for ("" if that is not certain), and the line of the OVRDBF."""
+    is_sure: bool = True
+    """Whether the program is named by a text, or by a variable that has no other value."""
 
 
 def calls(text: str) -> tuple[ClCall, ...]:
-    """Return the calls of a CL program, in order; those of a program that a variable names are left out."""
+    """Return the calls of a CL program, in order; those by a variable that is given no text are left out."""
+    values = _values(_joined(text))
     directed: dict[str, tuple[str, int]] = {}
     found = []
     for line, is_submitted, command, operands in _commands(text):
         if command == "OVRDBF":
             file, to = _operand(operands, "FILE", 0), _operand(operands, "TOFILE", 1)
             if file and to and (file in directed or len(directed) < _MOST_DIRECTED):
-                directed[file] = ("" if to.startswith("&") else to, line)
+                names, is_sure = values.get(to, (() if to.startswith("&") else (to,), True))
+                directed[file] = (names[0] if is_sure and len(names) == 1 else "", line)
         elif command == "DLTOVR" and (said := _DELETED.match(operands)):
-            names = said[1].upper().split()
-            for name in list(directed) if "*ALL" in names else names:
+            deleted = said[1].upper().split()
+            for name in list(directed) if "*ALL" in deleted else deleted:
                 directed.pop(name, None)
         elif command in {"CALL", "TFRCTL", "CALLPRC"}:
             program = _operand(operands, "PRC" if command == "CALLPRC" else "PGM", 0)
-            if program and not program.startswith("&"):
-                # Another job has none of the overrides of this one.
-                files = () if is_submitted else tuple((file, *to) for file, to in directed.items())
-                found.append(ClCall(program, line, files))
+            # Another job has none of the overrides of this one.
+            files = () if is_submitted else tuple((file, *to) for file, to in directed.items())
+            names, is_sure = values.get(program, (() if program.startswith("&") else (program,), True))
+            found += [ClCall(name, line, files, is_sure and len(names) == 1) for name in names if name]
     return tuple(found)
+
+
+def _values(text: str) -> dict[str, tuple[tuple[str, ...], bool]]:
+    """Return the texts that each variable is given, in capitals, and whether it certainly has no other value.
+
+    Args:
+        text: The program, each command on one line.
+    """
+    found: dict[str, dict[str, None]] = {}
+    unsure: set[str] = set()
+    for said in _GIVEN.finditer(text):
+        name = (said["named"] or said["alone"]).upper()
+        value = _TEXT.search(_EXPRESSION.sub("", said["rest"]))
+        named = _QUALIFIED.fullmatch((value[1] or value[2] or "").strip()) if value is not None else None
+        if named is not None:
+            found.setdefault(name, {})[named[1].upper()] = None
+        elif said["verb"].upper() == "CHGVAR":
+            unsure.add(name)
+    # Any other command may set a variable that it names.
+    others = _ASKED.sub("", _GIVEN.sub("", text)) if found else ""
+    unsure |= {name.upper() for name in _VARIABLE.findall(others)}
+    return {name: (tuple(values), name not in unsure) for name, values in found.items()}
 
 
 def _commands(text: str) -> Iterator[tuple[int, bool, str, str]]:
     """Yield the commands that matter here: the line, whether SBMJOB has it in its own, the name, and what follows."""
     ends = [found.end() for found in re.finditer("\n", text)]
-    # Comments and texts become blanks, and a line that continues is joined to the next, without moving anything.
-    text = _CONTINUED.sub(_blank, _APART.sub(_blank_apart, text))
+    text = _joined(text)
     at = start = 0
     for line in text.split("\n"):
         commands = list(_COMMAND.finditer(line))
@@ -71,6 +110,11 @@ def _commands(text: str) -> Iterator[tuple[int, bool, str, str]]:
             yield at + 1, is_submitted, one[1].upper(), line[one.end() : end]
             is_submitted = is_submitted or one[1].upper() == "SBMJOB"
         start += len(line) + 1
+
+
+def _joined(text: str) -> str:
+    """Return a program without comments and texts, and with continued lines joined, without moving anything."""
+    return _CONTINUED.sub(_blank, _APART.sub(_blank_apart, text))
 
 
 def _operand(operands: str, keyword: str, place: int) -> str:

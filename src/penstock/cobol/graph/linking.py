@@ -130,7 +130,9 @@ class Linking:
             for call in member.calls:
                 me, other = NodeId("program", member.name.upper()), NodeId("program", call.program)
                 place = CitedLine(member.path, call.line)
-                self._add_to_programs(EstateEdge(me, "calls", other, "is", (place,)))
+                certainty: Certainty = "is" if call.is_sure else "may"
+                why = "" if call.is_sure else "a variable of CL has its name"
+                self._add_to_programs(EstateEdge(me, "calls", other, certainty, (place,), why))
                 self._controlled.setdefault(call.program, []).append((member.path, call))
 
     def _schemas(self) -> None:
