@@ -824,3 +824,14 @@ def test_a_budget_of_tokens_alone_is_a_window() -> None:
     )
     refused = Overflow(kind="context_input", limit=1_000, input=4_000, excess=3_000)
     assert recovery.recover(shown, refused, 1_000) == recovery.recover(shown, refused, Budget(1_000))
+
+
+def test_only_the_note_that_hands_on_has_room_for_a_handoff() -> None:
+    """A note of 700 characters that stands first is left alone; the same one further on is replaced by a line."""
+    talk = talks.told("openai-chat", *[talks.step(text="I look it up.", user="Go on.")] * 6)
+    _, first, *_, before, pinned, after, _, _, last, _ = (entry.index for entry in talk.visible())
+    note = "Here something was left out. " * 24
+    talk = talk.pin(pinned).drop_span(first, before, note=note).drop_span(after, last, note=note)
+    ladder = Ladder(Sized(talk, COUNTER), window_tokens=1 << 40)
+    went = [(step.first, step.last) for step in ladder.steps(ladder.floor) if step.strategy == "handoff"]
+    assert went == [(after, last)]
