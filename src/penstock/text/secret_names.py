@@ -80,6 +80,9 @@ _MIXED = (
     r"|[0-9a-f]{8}-[0-9a-f]{4}-|(?:[0-9A-Z]{4,8}-){2}[0-9A-Z]{4})"
 )
 _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}(?:[A-Za-z0-9]{{0,12}}[_+/=.~-]){{0,3}}{_MIXED}"
+# A variable in a template stands for any name; and a program calls an item of a list by its `key`, of letters and digits at random.
+_ANY_NAME = re.compile(r"[\"']\$\w{1,24}[\"']")
+_OF_ITEM, _ALONE = re.compile(r"key[\"']?:[ \t]{0,4}[\"'][a-z0-9]{11,12}"), re.compile(r"(?:^|[^\w-])\Z")
 # An argument passed as a variable ends there, and the next says something else; the name of a type or an error says nothing of a
 # secret.
 _PASSED, _OTHER = re.compile(r"\w*\),|\w*,\s*\n\s*\Z"), re.compile(r"(?i:type|error)[\s\"':=>|,.`]*\Z")
@@ -90,9 +93,9 @@ _SETTING_HINT = r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?[
 _SAID = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`]([^\s\"'`<>]{6,64})[\"'`]"
 _SAID_HINT = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`][^\s\"'`<>]{6}"
 _BEFORE_CHARS = 24  # of the name before its last word
-# A digest, or where the next page of a list begins.
+# A digest, where the next page of a list begins, or the class of an element.
 _NOT_ITSELF = re.compile(
-    r"(?i:(?:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?|(?:\b|[_\d])page[_-]?)\Z|[a-z]Page\Z"
+    r"(?i:(?:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?|(?:\b|[_\d])page[_-]?|\bclass=[\"'])\Z|[a-z]Page\Z"
 )
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
 _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
@@ -164,7 +167,7 @@ def _named(text: str, at: int, _floor: int) -> Spans:
 def _element(text: str, at: int, floor: int) -> Spans:
     """Return the content of an XML element that is called a secret, unless it reads as a name."""
     begin = text.rfind("<", max(floor, at - _BEFORE_CHARS), at)
-    match = compiled(_ELEMENT).match(text, begin) if begin >= 0 else None
+    match = compiled(_ELEMENT).match(text, begin) if begin >= 0 and not _NOT_ITSELF.search(text, begin, at) else None
     if match is None or match.start(2) <= at or NO_SECRET.fullmatch(match[2].strip("{}")):
         return ()
     return (match.span(2),) if not IDENTIFIER.fullmatch(match[2]) and not STANDS_FOR.fullmatch(match[2]) else ()
@@ -175,6 +178,8 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
     match = compiled(_KEYED).match(text, at)
     before = text[max(floor, at - _BEFORE_CHARS) : at]
     if match is None or PUBLIC.search(before) or _NOT_ITSELF.search(before) or before.endswith(_LOOKED_UP):
+        return ()
+    if _ANY_NAME.match(text, max(0, at - 2)) or (_OF_ITEM.fullmatch(match[0]) and _ALONE.search(before)):
         return ()
     if not is_key(match[1]):
         return ()

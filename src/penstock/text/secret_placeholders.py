@@ -19,7 +19,7 @@ _PLACEHOLDERS = (
 # What a template or a program makes of something else, the program between two strings, and patterns.
 _EXPRESSIONS = (
     r"/\^.*|&lt;.*|(?:[.#'\"]|\\[0-9a-z]{1,3})?[<\[{$%(].*|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*",
-    r"\+.*\+=?|(?:(?:process|import\.meta)\.)?env\.\w+!?|[A-Z][a-z]\w*\[[\w, .|\[\]]+\]",
+    r"\+.*\+=?|\)[,;.?:].*|(?:(?:process|import\.meta)\.)?env\.\w+!?|[A-Z][a-z]\w*\[[\w, .|\[\]]+\]",
 )
 # Where a secret is kept, or what it opens; and the name of a user with a token.
 _REFERENCES = (
@@ -54,6 +54,8 @@ STANDS_FOR = re.compile(
     r"|(?:~|\.{1,2})?(?:/[a-z._-][\w.-]{0,15}){3,8}|[+?][a-z-]+|(?:[\w.-]{1,48}/){1,12}[\w.@-]{1,64}\.[a-z]{2,8}"
     # What such a thing is called by a program: `newSecretValue`.
     r"|(?i:[a-z]{0,8}[_-]?(?:secret|token|password)[_-]?(?:value|option|field|name))"
+    # What such a thing is called where it is sent: `client_secret`.
+    r"|(?:api|access|refresh|client|consumer)_(?:key|token|secret)"
 )
 """What is assigned to a name that calls it a secret, and stands for one."""
 
@@ -67,10 +69,12 @@ MEMBER = re.compile(r"(?=[a-z-]*\.)[a-z-]{0,24}(?:\.[a-z-]{2,24}){1,4}")
 """A name such as `api.organization` or `.data-api`."""
 ACTION = re.compile(r"[a-z_]{1,40}#[a-z_]{1,40}")
 """An action of Rails."""
-ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+[_.])(?:[A-Za-z_.#]++\d{0,3}+){1,8}[!?]?")
-"""A bare attribute, such as `token1.refresh_token`, `issuer.issue_token!` or `this.#auth.loginPassword`."""
-QUOTED_NAME = re.compile(r"[a-z]{2,16}\d{1,3}(?:_[a-z]{1,16}){1,3}")
-"""What is a name even in quotes, such as `sha256_password`."""
+ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+(?:[_.]|[!?]\.))(?:(?:[A-Za-z_.#]|[!?]\.)++\d{0,3}+){1,8}[!?]?")
+"""A bare attribute, such as `token1.refresh_token`, `issuer.issue_token!`, `config!.key` or `this.#auth.loginPassword`."""
+QUOTED_NAME = re.compile(
+    r"[a-z]{2,16}\d{1,3}(?:_[a-z]{1,16}){1,3}|(?=[A-Z_]*\d)[A-Z]{2,16}\d{0,3}(?:_[A-Z]{1,16}\d{0,3}){1,7}"
+)
+"""What is a name even in quotes, such as `sha256_password` or `JWT_SHA512_PRIVATE_KEY`."""
 VARIABLE = re.compile(r"(?:[A-Za-z]{2,16}_){1,6}[A-Za-z]{1,16}\d{1,2}")
 """A variable such as `libtest_arg4`."""
 MEMBER_OF = re.compile(r"[A-Za-z_]{2,24}\d{0,3}(?:\.[A-Za-z_]{2,24}\d{0,3}){0,2}\.[a-z_]{2,24}")

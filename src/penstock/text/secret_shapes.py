@@ -94,11 +94,16 @@ def _own(words: tuple[str, ...], body: str, *, begins_a_word: bool) -> Callable[
         if begins_a_word and at != floor and (not WORD_BEGINS.match(text, at) or _is_in_base64(text, at, _SHORT_CHARS)):
             return ()
         match = compiled(pattern).match(text, at)
-        return to_tail(text, at, match.end()) if match and not _is_placeholder(match[0]) else ()
+        if match is None or _is_placeholder(match[0]):
+            return ()
+        ((start, end),) = to_tail(text, at, match.end())
+        return () if _MEDIUM.match(text, end) and text.startswith("/", at - 1) else ((start, end),)
 
     return spans
 
 
+# Fonts and pictures whose addresses end in random letters.
+_MEDIUM = re.compile(r"\.(?:ttf|otf|woff2?|png|jpe?g|gif|svg|webp|ico|css|js)\b")
 _MIN_CROSSES = 12
 
 

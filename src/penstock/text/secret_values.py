@@ -20,6 +20,8 @@ _GROUPS = re.compile(
     r"(?=(?:[A-Z-]*+[0-9]){2})[0-9A-Z]{4,8}(?:-[0-9A-Z]{4,8}){2,7}|[0-9A-Z]{5}(?:-[0-9A-Z]{5}){3,7}"
 )  # as people type them
 _DIGITS = re.compile(r"[0-9]{17,}")
+# A time to the millisecond or finer, as migrations are numbered.
+_TIME = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])(?:[0-5]\d){2}\d{3,6}")
 _MIN_DIGITS = 5  # different ones
 _MIN_RUN = 11
 _MIN_ENTROPY = 2.9  # bits a character, in the longest run: 16 random hexadecimal digits have 3.1 on average
@@ -29,7 +31,7 @@ _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PIECE_CHARS, _MIN_PIECED = 3, 20
 _SHORT_PIECE_CHARS, _MIN_SHORT_PIECED = 2.5, 15
 # Of a name; without this, 1,300 names in 34 MB of an authentication framework were taken for keys.
-_MAX_NAME_NUMBERS, _MAX_NAME_DIGITS, _NAME_WORD_CHARS = 2, 3, 3.5
+_MAX_NAME_NUMBERS, _MAX_NAME_DIGITS, _NAME_WORD_CHARS = 2, 4, 3.5
 
 
 def is_random(value: str) -> bool:
@@ -37,7 +39,7 @@ def is_random(value: str) -> bool:
     if (
         _UUID.fullmatch(value)
         or _GROUPS.fullmatch(value)
-        or (_DIGITS.fullmatch(value) and len(set(value)) >= _MIN_DIGITS)
+        or (_DIGITS.fullmatch(value) and len(set(value)) >= _MIN_DIGITS and not _TIME.fullmatch(value))
     ):
         return True
     run = max(_RUN.findall(value[:512]), key=len, default="")
