@@ -125,7 +125,7 @@ Google refresh token: =1//0 t60
 Google secret: =GOCSPX- t28
 Google token: =ya29. t120
 Google token: =ya29. t20
-Grafana key: =eyJrIjoi w80
+Grafana key: =eyJrIjoi w42
 Grafana token: =glc_eyJ w60
 Grafana token: =glc_Kg/Srw+ b26
 Grafana token: =glsa_ w32 =_ h8

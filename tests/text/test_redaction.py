@@ -28,6 +28,7 @@ BODY = """MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj
 MzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuYEvu
 Qw=="""
 SECRETS = {
+    "a token of Okta without its header": ("-H SSWS ", "00wBDvGzcAbgq9EI65KoHw9cxSMJWp16cvxyIqP472"),
     "a key with a line of one letter": (
         "",
         "-----BEGIN PRIVATE KEY-----\n" + "A" * 64 + f"\n{BODY}\n-----END PRIVATE KEY-----",
@@ -666,6 +667,23 @@ def test_a_key_of_each_format_is_known_by_itself(kind: str, description: str) ->
     beginning = description.split(maxsplit=1)[0].removeprefix("=") if description.startswith("=") else ""
     for words in ("of_the_user", "-name-of-it", ".get", "<your key here>", "$VALUE", "(self)", " is a prefix"):
         assert redacted(f"see {beginning}{words}") == f"see {beginning}{words}"
+
+
+def test_a_file_of_settings_may_have_short_passwords_and_names_with_dots() -> None:
+    """The value must have letters and something else; a program has such names too, with plain names as their values."""
+    for text in ("password=m0nkey", "spring.datasource.password=dbpass1\n", "export DB_PASSWORD=adm!nn"):
+        assert (
+            redacted(text)
+            .rstrip("\n")
+            .endswith(f"=[redacted: secret, {len(text.rstrip().partition('=')[2])} characters]")
+        )
+    for text in (
+        "password=monkey",
+        "spring.datasource.password=passwd",
+        "login(\n    password=arg1xy)",
+        "  password=p1",
+    ):
+        assert redacted(text) == text
 
 
 def test_a_key_behind_any_word_may_mix_digits_and_capitals_near_its_end_alone() -> None:

@@ -124,7 +124,7 @@ ANYWHERE = (
         "Grafana token", "glc_", rf"(?:eyJ[A-Za-z0-9+/]{{20}}|{_DIGIT_OF_BASE64}[A-Za-z0-9+/]{{32}})[A-Za-z0-9+/=]*+"
     ),
     KeyFormat("Grafana token", "glsa_", r"[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}"),
-    KeyFormat("Grafana key", "eyJrIjoi", r"[\w+/-]{60}[\w+/=-]*+"),
+    KeyFormat("Grafana key", "eyJrIjoi", r"[\w+/-]{42}[\w+/=-]*+"),
     KeyFormat("Heroku key", "HRKU-", r"[\w-]{36}"),
     KeyFormat("HubSpot token", "pat-na1- pat-na2- pat-na3- pat-eu1- pat-ap1-", _UUID),
     KeyFormat("Hugging Face token", "api_org_", r"[A-Za-z0-9]{34}"),

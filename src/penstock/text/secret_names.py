@@ -62,7 +62,7 @@ _ASSIGNED = (
     r"(?:(?:\(\s{0,64}+)?[bBrR]?\\{0,7}\"([^\s\"]{6,}+)\"|(?:\(\s{0,64}+)?[bBrR]?\\{0,7}'([^\s']{6,}+)'|`([^\s`]{6,}+)`|"
     rf"{_ENTITY}"
     r"((?:\d{13,17}\|(?=[\w-]{20}))?[^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{])"
-    r"|(?<==)([^\s\"'`;|<>(){}\[\]\\]{8,160}+)(?=[ \t]*+(?:#|$|\r?\n)))"
+    r"|(?<==)([^\s\"'`;|<>(){}\[\]\\]{6,160}+)(?=[ \t]*+(?:#|$|\r?\n)))"
 )
 # A name that ends in KEY, or one of these, followed by at most a blank or a sign, before a random value.
 _KEYED_LEADS = ("key", "token", "secret", "access", "private")
@@ -105,7 +105,7 @@ _MISSING, _MISSING_CHARS = re.compile(r"(?i:missing|no|empty)[ \t]\Z"), 9
 _ADDRESS, _ADDRESS_CHARS = re.compile(r"://[\w.+:-]*\Z"), 48
 _LOOKED_UP = ("Identifier", "Repository")  # whose key finds something, and opens nothing
 _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
-_LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?[A-Za-z0-9_]*")
+_LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?(?:[A-Za-z0-9_]*|[a-z0-9.-]{1,64})")
 _LINE_OF_CAPITALS, _LINE_CHARS = re.compile(r"(?:# ?)?(?:export )?[A-Z0-9_]*"), 80
 _LINE_ENDS = re.compile(r"[ \t]*+(?:#|\r?\n|$)")
 _NEXT_PART, _MAX_PARTS = re.compile(r"[ \t]{0,8}[+.\\]?\s{0,64}+[\"']([\w+/=.~-]{8,512}+)[\"']"), 8
@@ -233,7 +233,7 @@ def _assigned(match: re.Match[str]) -> Spans:
     end -= len(match[group]) - len(match[group].rstrip("\\"))
     value = match.string[start:end]
     # A shorter password counts if it is not a word, that is, if it has letters and something else.
-    is_short = group < _BARE and _OF_PASSWORDS.match(match[1]) and _SHORT.fullmatch(value)
+    is_short = (group < _BARE or is_setting) and _OF_PASSWORDS.match(match[1]) and _SHORT.fullmatch(value)
     if len(value) < (6 if is_short else 8):
         return ()
     if NO_SECRET.fullmatch(value) or (match[1].lower() == "pwd" and value[0] in "/~."):

@@ -69,7 +69,7 @@ MEMBER = re.compile(r"(?=[a-z-]*\.)[a-z-]{0,24}(?:\.[a-z-]{2,24}){1,4}")
 """A name such as `api.organization` or `.data-api`."""
 ACTION = re.compile(r"[a-z_]{1,40}#[a-z_]{1,40}")
 """An action of Rails."""
-ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+(?:[_.]|[!?]\.))(?:(?:[A-Za-z_.#]|[!?]\.)++\d{0,3}+){1,8}[!?]?")
+ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+(?:[_.]|[!?]\.))(?:[A-Za-z_.#]++\d{0,3}+(?:[!?](?=\.))?){1,8}[!?]?")
 """A bare attribute, such as `token1.refresh_token`, `issuer.issue_token!`, `config!.key` or `this.#auth.loginPassword`."""
 QUOTED_NAME = re.compile(
     r"[a-z]{2,16}\d{1,3}(?:_[a-z]{1,16}){1,3}|(?=[A-Z_]*\d)[A-Z]{2,16}\d{0,3}(?:_[A-Z]{1,16}\d{0,3}){1,7}"

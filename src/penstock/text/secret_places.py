@@ -382,6 +382,7 @@ def by_places() -> Iterable[Shape]:
     credentials = r"(?i:username)\s{1,8}[\"'][^\"'\n]+[\"']\s+password\s"
     yield Shape("password", ("username",), (credentials,), _by(_CREDENTIALS), is_folded=True)
     yield Shape("password", ("<Pass",), (r"<Pass[ >]",), _by(_FILEZILLA))
+    yield Shape("Okta token", ("SSWS 00",), (r"SSWS 00[\w-]{20}",), _by(r"SSWS (00[\w-]{40})"))
     login = "auth.login_with_api_key"
     yield Shape("TrueNAS key", (login,), (r"auth\.login_with_api_key",), _by(_LOGIN_BY_KEY))
     parameters = tuple(f"{sign}{name}=" for sign in "?&;" for name in ("password", "passwd", "pwd"))
