@@ -392,6 +392,28 @@ UTILITIES = b"""\
 """
 
 
+def test_symbols_in_a_stream_have_their_values_only_with_symbols() -> None:
+    """Also in a procedure, and the values that the job gives it; a symbol that nothing sets stays."""
+    stream = b"//SYSIN DD *%s\n  DELETE &SYSUID..&TYPE..CUST\n  DEFINE GDG (NAME(&SYSUID..&TYPE..NEW))\n/*\n"
+    job = (
+        b"//MAKE JOB 1\n//CLEAN PROC TYPE=DATA\n//RUN EXEC PGM=IDCAMS\n" + stream % b",SYMBOLS=EXECSYS" + b"// PEND\n"
+        b"// EXPORT SYMLIST=(*)\n// SET TYPE='KSDS'\n//ONE EXEC PGM=IDCAMS\n"
+        + stream % b",SYMBOLS=CNVTSYS"
+        + b"//TWO EXEC PGM=IDCAMS\n"
+        + stream % b""
+        + b"//THREE EXEC CLEAN,TYPE=AIDX\n"
+    )
+    graph = EstateGraph((), [member("MAKE.jcl", "jcl", job)])
+    assert [f"{one.source} {one.verb} {one.target}" for one in graph.drawn if one.target.kind == "dataset"] == [
+        "MAKE.ONE deletes &SYSUID..KSDS.CUST",
+        "MAKE.ONE creates &SYSUID..KSDS.NEW",
+        "MAKE.TWO deletes &SYSUID..&TYPE..CUST",
+        "MAKE.TWO creates &SYSUID..&TYPE..NEW",
+        "MAKE.THREE.RUN deletes &SYSUID..AIDX.CUST",
+        "MAKE.THREE.RUN creates &SYSUID..AIDX.NEW",
+    ]
+
+
 def test_unloads_of_any_vendor_say_their_tables() -> None:
     """A utility unloads what FROM TABLE or a SELECT names; a schema that is a variable is left out."""
     graph = EstateGraph((), [member("UNLOADS.jcl", "jcl", UTILITIES)])

@@ -277,6 +277,9 @@ class _Building:
     def _data(self, card: JclCard, symbols: Mapping[str, str]) -> None:
         """Add a DD: one without a name is concatenated to the one before."""
         step, dds = self._steps[-1]
+        # Source: z/OS MVS JCL Reference, "SYMBOLS parameter": without it, & in the data is data.
+        if "SYMBOLS" in card.operands:
+            card = card._replace(stream=tuple(_put_in(line, symbols) for line in card.stream))
         dd = _dd(card)
         if not card.name and dds:
             dds[-1] = _concatenated(dds[-1], dd)
