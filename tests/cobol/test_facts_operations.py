@@ -147,7 +147,9 @@ def test_a_literal_that_nobody_closes_ends_with_its_line() -> None:
         ("DISK", "LABEL RECORD STANDARD", None),
         ("STOCKDD", "VALUE OF ID 'OTHER'", "STOCKDD"),
         ("DSK RECORDING MODE IS ASCII", "VALUE OF IDENTIFICATION IS 'STOCK DAT'", "STOCK DAT"),
+        ("DSK", "VALUE ID 'OUTPUT   '", "OUTPUT"),
         ("DSK", "", "DSK"),
+        ("DSK,DSK,DSK", "", "DSK"),
         ("VSTOCK-MSD", "VALUE OF IDENTIFICATION IS 'VSTOCK'", "VSTOCK"),
     ],
 )

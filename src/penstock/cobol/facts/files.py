@@ -170,11 +170,11 @@ def run_alone(files: Sequence[ProgramFile], unreached: frozenset[tuple[int, str]
 
 
 def _titled(file: ProgramFile, row: EntryRow, resolve: _Resolve) -> ProgramFile:
-    """Return a file with the name that VALUE OF FILE-ID in its description gives it, if there is one."""
+    """Return a file with the name that VALUE OF FILE-ID in its description gives it, if there is one; OF may be left out."""
     words = pieces(row.code)
     upper = [word.upper() for word in words]
     for at, word in enumerate(upper[1:-1], start=1):
-        if word in _TITLES and upper[at - 1] == "OF":
+        if word in _TITLES and upper[at - 1] in {"OF", "VALUE"}:
             dd, named_by = _dd(words[at + 1 + (upper[at + 1] == "IS") :][:1], resolve)
             return replace(file, dd=dd, named_by=named_by)
     return file
@@ -301,6 +301,7 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Res
     name = next(literals, names[-1] if names[0].upper() == "TO" else names[0])
     if name[0] in "'\"":
         return name.strip("'\"").strip(), ()
+    name = name.partition(",")[0]  # the devices of the files that a sort works with: DSK,DSK,DSK
     found = resolve(name)
     if found:
         return found[0].value, found
