@@ -225,6 +225,7 @@ def test_letters_match_in_either_case_as_re2_says() -> None:
         ("(?=a)b", "lookaround"),
         ("(?<!a)b", "lookaround"),
         (r"(a)\1", "a backreference"),
+        (r"a\K", r"escape sequence: \K. "),
         ("a{1001}", "a repetition above 1000"),
         ("a++", "a possessive quantifier"),
         ("(?>a)", "an atomic group"),

@@ -178,8 +178,13 @@ def _without_re2(
     except re2_syntax.NotHere as error:
         raise ToolError(
             "bad_pattern",
-            f"The pattern uses what only google-re2 has, which is not installed here: {escape.clip(str(error))}.",
+            f"The pattern uses what only google-re2 has, which is not installed here: {_quoted(str(error))}.",
         ) from None
+
+
+def _quoted(reason: str) -> str:
+    r"""Return what an engine says of a pattern as an error shows it: a pattern is full of backslashes, and `\1` stays `\1`."""
+    return escape.shorten(escape.show_argument(reason))
 
 
 def _refused(reason: str, flags: str, pattern: str) -> ToolError:
@@ -190,12 +195,11 @@ def _refused(reason: str, flags: str, pattern: str) -> ToolError:
             return ToolError(
                 "bad_pattern",
                 f"The pattern uses {feature}, which the linear-time engine does not have "
-                f"({escape.clip(reason)}). RE2 syntax is accepted: https://github.com/google/re2/wiki/Syntax",
+                f"({_quoted(reason)}). RE2 syntax is accepted: https://github.com/google/re2/wiki/Syntax",
             )
     return ToolError(
         "bad_pattern",
-        f"Not a regular expression: {escape.clip(reason)}. RE2 syntax is accepted; "
-        "to look for literal text, escape it.",
+        f"Not a regular expression: {_quoted(reason)}. RE2 syntax is accepted; to look for literal text, escape it.",
     )
 
 
