@@ -593,7 +593,7 @@ PIECES = (
 
 @given(
     st.lists(st.sampled_from([*PIECES, "JOB", "PROC", "A", " ", "/*"]), max_size=60),
-    st.sampled_from(["jcl", "bms", "csd", "ddl", "psb", "dbd", "dds", "cl", "control"]),
+    st.sampled_from(["jcl", "bms", "csd", "ddl", "psb", "dbd", "dds", "cl", "control", "script"]),
 )
 def test_any_text_is_a_member(pieces: list[str], kind: Kind) -> None:
     """Any text can be read, and the reported lines are lines of it."""

@@ -13,6 +13,7 @@ from ..estate.members import stem
 from ..facts.values import WHOLE
 from ..program import key
 from . import copying, jobs
+from .browsing import browsed
 from .structure import nearest_named
 from .values import RANK, CitedLine, EstateEdge, NodeId
 
@@ -328,6 +329,7 @@ class Linking:
                 self._add_to_programs(found)
             else:
                 of_job.setdefault(found.job, []).append(found)
+        self._browse([step for steps in of_job.values() for step in steps])
         for steps in of_job.values():
             for step in steps:
                 for edge in (*jobs.repro(step), *jobs.catalogued(step), *jobs.tables(step)):
@@ -344,6 +346,21 @@ class Linking:
                         self.copied.setdefault(end, []).append(copy)
                 for place in copying.written(step, mine):
                     self.written.setdefault(place.data_set, []).append(place)
+
+    def _browse(self, steps: Sequence[jobs.StepOfJob]) -> None:
+        """Add the segments that DL/I calls may use without naming them, by the PSBs with which their programs run."""
+        psbs = {key(psb.name): (member.path, psb) for member in self._members for psb in member.psbs}
+        run_with: dict[str, set[str]] = {}
+        for step in steps if psbs else ():
+            for program in step.step.programs:
+                run_with.setdefault(key(program), set()).add(key(step.step.psb or ""))
+        for part in self._parts if psbs else ():
+            if part.unnamed_calls:
+                # IMS schedules a message program with the PSB that has its name.
+                name = part.name.partition("@")[0]
+                found = [psbs[one] for one in sorted({name, *run_with.get(name, ())}) if one in psbs]
+                for edge in browsed(part, found):
+                    self._add(edge)
 
     def _bind(self, use: jobs.StepDataSet) -> None:
         """Add what a step does with a data set, and which files of its programs are bound to it."""

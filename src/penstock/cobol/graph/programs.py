@@ -18,6 +18,7 @@ from ..facts.flow import EVENT, MAIN, is_jump
 from ..facts.naming import DataNames
 from ..facts.values import RUNNING, WHOLE
 from ..program import METHOD, key
+from .browsing import unnamed_calls
 from .file_bindings import done_by, file_binding, records_of
 from .laid_fields import laid_fields
 from .naming import copybook_name, field_names, paragraph_names, program_name
@@ -149,6 +150,7 @@ class _Drawing:
             around=tuple(map(program_name, facts.around)),
             is_common=facts.is_common,
             has_external_name=facts.has_external_name,
+            unnamed_calls=unnamed_calls(facts, self._path),
             inherits=facts.inherits,
             commands=tuple(
                 (

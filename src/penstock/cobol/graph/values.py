@@ -248,6 +248,17 @@ class ColumnUse(NamedTuple):
     citations: tuple[CitedLine, ...]
 
 
+class UnnamedCall(NamedTuple):
+    """A DL/I call without a segment."""
+
+    function: str
+    places: tuple[tuple[int, int], ...]
+    """The place of its PCB among the parameters of each entry of the program, from 0, with the number of these parameters."""
+    number: int | None
+    """The number of the PCB in the PSB, from 1, as EXEC DLI gives it; None if it does not."""
+    cited: CitedLine
+
+
 class ProgramPart(NamedTuple):
     """The addition of one program or copybook to the graph: small, and complete without the source."""
 
@@ -278,6 +289,8 @@ class ProgramPart(NamedTuple):
     """The stored procedures that a program calls, in capitals and without schema."""
     commands: tuple[tuple[str, tuple[CitedLine, ...]], ...] = ()
     """The files that system commands run, in capitals and without folders and suffixes, each with its citations."""
+    unnamed_calls: tuple[UnnamedCall, ...] = ()
+    """The DL/I calls that name no segment."""
 
 
 _OfField = TypeVar("_OfField", NamedPart, ComparedField, LengthOfField, ColumnUse)
