@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Literal
 
@@ -13,6 +14,7 @@ from tests.cobol.test_graph import graph_of
 from penstock.cobol import scan
 from penstock.cobol.estate import CallingProgram, Copybooks, Estate, Located, kind_of, member
 from penstock.cobol.estate.cl import calls
+from penstock.cobol.estate.dds import copybook, description
 from penstock.cobol.facts import facts
 from penstock.cobol.graph import EstateGraph, impact
 
@@ -453,3 +455,41 @@ def test_hostile_sources_of_ibm_i_are_read_in_linear_time(kind: Literal["dds", "
     begin = time.process_time()
     member("X.x", kind, text.encode())
     assert time.process_time() - begin < 2
+
+
+def test_fields_of_a_logical_file_may_be_joined_or_a_part() -> None:
+    """CONCAT has the characters of its fields, or, of numbers alone, their digits and the last one's decimals; SST has a part."""
+    physical = (
+        format_of("REC")
+        + field("FIRST", "10", "A")
+        + field("LAST", "20", "A", keywords="VARLEN")
+        + field("YEAR", "4", "P 0")
+        + field("AMOUNT", "7", "P 2")
+        + field("BORN", kind="L")
+    )
+    logical = (
+        format_of("REC", "PFILE(PHYS)")
+        + field("NAME", keywords="CONCAT(FIRST LAST)")
+        + field("NUM", keywords="CONCAT(YEAR AMOUNT)")
+        + field("MIXED", keywords="CONCAT(FIRST +")
+        + "     A                                      YEAR BORN)\n"
+        + field("SHORT", keywords="SST(FIRST 2 3)", usage="I")[:38]
+        + "      SST(FIRST 2 3)\n"
+        + field("PART", "5", keywords="SST(FIRST 2)")
+        + field("AGAIN", keywords="CONCAT(AGAIN AGAIN NAME)")
+    )
+    found = copied({"LOGI": logical, "PHYS": physical}, "LOGI", "DDS-REC")
+    assert found == {
+        "NAME": "X(30)",
+        "NUM": "S9(9)V9(2)",
+        "MIXED": "X(24)",
+        "SHORT": "X(3)",
+        "PART": "X(5)",
+        "AGAIN": "X(3)",
+    }
+
+
+def copied(files: dict[str, str], name: str, word: str) -> dict[str, str]:
+    """Return the pictures of the fields that a COPY brings, by their names."""
+    text = copybook(name, word, lambda file: description(files[file]) if file in files else None)
+    return dict(re.findall(r"06 ([\w-]+) PIC ([^ .]+)", text))

@@ -2,10 +2,9 @@
 the compiler makes of them?
 
 `COPY DDS-ALL-FORMATS OF file` copies what the compiler reads from the file itself, so that an estate holds only the DDS. Leaves to
-others: which file of a program has the keys (`graph.linking`). Conditions, indicators, CONCAT and SST are not read: a field of the
-last two is one character, as is one whose length is in a file that is not here. Laws: any text has an answer in linear time; each
-field is on the line that describes it, except that the fields which a program sends are on the last line of those that it receives,
-if both are copied.
+others: which file of a program has the keys (`graph.linking`). Conditions and indicators are not read; a field whose length is in a
+file that is not here is one character. Laws: any text has an answer in linear time; each field is on the line that describes it,
+except that the fields which a program sends are on the last line of those that it receives, if both are copied.
 Sources: IBM, ILE COBOL Language Reference, "Format 2 Considerations"; DDS for physical, logical and display files.
 """
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Z#$@][A-Z0-9#$@_.]*")
 _KEYWORD = re.compile(
-    r"(?i)'[^']*'|\b(?:(REFFLD|REF|PFILE|JFILE|JREF|FORMAT|RENAME|ALIAS|DATFMT)\(([^()]*)\)|(VARLEN|SFL)\b)"
+    r"(?i)'[^']*'|\b(?:(REFFLD|REF|PFILE|JFILE|JREF|FORMAT|RENAME|ALIAS|DATFMT|CONCAT|SST)\(([^()]*)\)|(VARLEN|SFL)\b)"
 )
 """A keyword that matters here, with its operands; texts are matched so that no keyword is found in them."""
 _CONTINUED = re.compile(r"\+\n[ ]*|-\n")
@@ -61,6 +60,8 @@ class Field(NamedTuple):
     """The name of that field."""
     files: tuple[str, ...]
     """The files that may have that field; none if that is left to the REF of the description."""
+    joined: tuple[str, ...] = ()
+    """The fields of these files that CONCAT puts one behind the other."""
 
 
 class Format(NamedTuple):
@@ -226,6 +227,12 @@ def _shape(
     field: Field, said: Description, find: Callable[[str], Description | None], most: int = _MAX_REFERENCES
 ) -> _Shape:
     """Return what a field is; what it does not say itself is that of the field that it refers to, through no more than so many."""
+    if field.joined and most == _MAX_REFERENCES:  # no physical file has CONCAT, so that parts have none
+        parts = [_shape(field._replace(refers_to=name, joined=()), said, find, most - 1) for name in field.joined]
+        # Numbers are zoned then, and each digit is a character behind text.
+        is_number = all(_is_number(one) for one in parts)
+        size = sum(one.digits or _FIXED.get(one.type, 1) for one in parts)
+        return _Shape("S", size, parts[-1].decimals or 0) if is_number else _Shape("A", size)
     found = _referred(field, said, find) if most else None
     base = _shape(*found, find, most - 1) if found else _Shape()
     return _Shape(
@@ -258,11 +265,15 @@ def _number(said: str, base: int | None) -> int | None:
     return int(said) if said.isdecimal() else None if base is None else max(0, base + int(said))
 
 
+def _is_number(shape: _Shape) -> bool:
+    """Return whether a field is a number."""
+    return shape.type in {"P", "S", "B", "F", "Y"} or (shape.decimals is not None and shape.type in {"", "N", "D", "I"})
+
+
 def _clauses(shape: _Shape, *, is_shown: bool) -> tuple[str, int]:
     """Return the clauses of a field, and its bytes."""
     letter, size, decimals = shape.type, shape.digits or _FIXED.get(shape.type, 1), shape.decimals
-    is_number = letter in {"P", "S", "B", "F", "Y"} or (decimals is not None and letter in {"", "N", "D", "I"})
-    if not is_number:
+    if not _is_number(shape):
         size = 2 * size if letter == "G" else size
         return f"PIC X({size})", size
     if letter == "F":
@@ -321,6 +332,11 @@ def _field(row: _Row, files: tuple[str, ...]) -> Field:
     kind, length = row.text[34:35].strip().upper(), row.text[29:34].strip()
     name, _, file = said.get("REFFLD", "").partition(" ")
     join = said.get("JREF", "")
+    joined = tuple(said.get("CONCAT", "").replace("_", "-").split())
+    if joined:
+        kind = length = ""
+    elif "SST" in said:  # a part of a text: the field, where the part begins, and how long it is
+        kind, length = "A", length or "".join(said["SST"].split()[2:3])
     if file:
         files = (_bare(file),)
     elif name:
@@ -339,6 +355,7 @@ def _field(row: _Row, files: tuple[str, ...]) -> Field:
         is_reference=bool(row.text[28:29].strip() or files or not (length or kind)),
         refers_to=(name.rpartition("/")[2] or said.get("RENAME", "") or row.name).replace("_", "-"),
         files=files,
+        joined=joined,
     )
 
 
