@@ -79,6 +79,15 @@ STEP = "RUN.PAY01 runs PAY01 is 2"
         ),
         ("cat <<END\ncobcrun PAY01\nEND\n# cobcrun PAY01\necho cobcrun PAY01\n", set()),
         ("/usr/bin/find . -name pay01; cobc -x src/pay01.cbl\n", set()),
+        # COB_FILE_PATH is the folder of a file that has no other, unless a variable names that.
+        (
+            "COB_FILE_PATH=/data DD_CUSTFILE=/x/cust\\\n cobcrun PAY01\n",
+            {
+                "RUN.PAY01 runs PAY01 is 1",
+                "PAY01.CUST bound to /x/cust is 1 1",
+                "PAY01.REPORTED bound to /data/customer-report is 1 1",
+            },
+        ),
         # A name that is written in the program may be replaced by the variable.
         (
             "export \\\n  DD_customer-report=b1\nenv DD_CUSTFILE=b2 cobcrun PAY01\n",

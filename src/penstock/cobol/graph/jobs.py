@@ -82,6 +82,8 @@ _SQL_COMMENT = re.compile(r"(?m)--[^\n]*$|^\*[^\n]*$")
 _SCHEMA_VARIABLE = re.compile(r"(?:(?:&|%%)[\w$#@]+\.\.|(?:\$\{[^{}\s]+\}|\{\{[^{}\n]*\}\}|<[\w-]+>)\.)(?=[\w\"])")
 _VARIABLE = frozenset("&*%{<")
 """What makes the name of a program a variable, or that of a data set (`PGM=*.STEP.DD`)."""
+FOLDER = "COB_FILE_PATH"
+"""The variable of GnuCOBOL that names the folder of all files without one."""
 _BACK = re.compile(r"\*\.(?:([A-Z0-9$#@]+(?:\.[A-Z0-9$#@]+)?)\.)?([A-Z0-9$#@]+)\Z", re.IGNORECASE)
 
 

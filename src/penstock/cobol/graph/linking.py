@@ -335,7 +335,8 @@ class Linking:
                 for edge in (*jobs.repro(step), *jobs.catalogued(step), *jobs.tables(step)):
                     self._add(edge)
             uses: dict[NodeId, list[jobs.StepDataSet]] = {}
-            for use in jobs.data_uses(steps):
+            named = list(jobs.data_uses(steps))
+            for use in (*named, *self._in_folders(named)):
                 self._bind(use)
                 if not use.is_ignored:
                     uses.setdefault(use.step.node, []).append(use)
@@ -361,6 +362,21 @@ class Linking:
                 found = [psbs[one] for one in sorted({name, *run_with.get(name, ())}) if one in psbs]
                 for edge in browsed(part, found):
                     self._add(edge)
+
+    def _in_folders(self, uses: Sequence[jobs.StepDataSet]) -> Iterator[jobs.StepDataSet]:
+        """Yield the files without a folder and a variable of their own that steps find in the folder of COB_FILE_PATH."""
+        have = {(use.step.node, use.dd) for use in uses}
+        for use in uses:
+            if use.dd != jobs.FOLDER or use.disposition != OF_A_VARIABLE:
+                continue
+            for program in use.step.step.programs:
+                for number, _ in self._callees.called(program):
+                    for file in self._parts[number].files:
+                        bare = [one.name for one in file.own_names if "/" not in one.name]
+                        dds = file.dds if bare and not any((use.step.node, dd) in have for dd in file.dds) else ()
+                        for name, dd in ((name, dd) for name in bare for dd in dds[:1]):
+                            there = NodeId("dataset", f"{use.data_set.name}/{name}")
+                            yield use._replace(dd=dd, data_set=there)
 
     def _bind(self, use: jobs.StepDataSet) -> None:
         """Add what a step does with a data set, and which files of its programs are bound to it."""
