@@ -414,6 +414,17 @@ def test_symbols_in_a_stream_have_their_values_only_with_symbols() -> None:
     ]
 
 
+def test_comments_that_do_not_end_take_linear_time() -> None:
+    """Two hundred lines of a stream are read, which is enough for seconds."""
+
+    def work(size: int) -> Callable[[], object]:
+        stream = (b"/ " + b"/* " * 23 + b"\n") * size
+        made = b"".join(b"//%s EXEC PGM=%s\n//SYSIN DD *\n%s" % (one, one, stream) for one in (b"IDCAMS", b"DSNTEP2"))
+        return lambda: EstateGraph((), [member("J.jcl", "jcl", b"//J JOB 1\n" + made)])
+
+    assert growth(work, 50) < BOUND
+
+
 def test_unloads_of_any_vendor_say_their_tables() -> None:
     """A utility unloads what FROM TABLE or a SELECT names; a schema that is a variable is left out."""
     graph = EstateGraph((), [member("UNLOADS.jcl", "jcl", UTILITIES)])

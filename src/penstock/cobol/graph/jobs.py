@@ -317,7 +317,13 @@ def stated_at(path: str, dd: Dd) -> tuple[CitedLine, ...]:
 
 def idcams_control(dd: Dd) -> str:
     """Return the IDCAMS control statements in a stream, without comments and with continued lines joined."""
-    return _CONTINUED.sub(" ", _CONTROL_COMMENT.sub(" ", "\n".join(line[:72] for line in dd.in_stream)))
+    return _CONTINUED.sub(" ", _uncommented("\n".join(line[:72] for line in dd.in_stream)))
+
+
+def _uncommented(control: str) -> str:
+    """Return control statements without comments; one that does not end is none."""
+    end = control.rfind("*/") + 2  # behind it, each of many that do not end would be searched for its end
+    return _CONTROL_COMMENT.sub(" ", control[:end]) + control[end:] if end > 1 else control
 
 
 def tables(step: StepOfJob) -> Iterator[EstateEdge]:
@@ -327,7 +333,7 @@ def tables(step: StepOfJob) -> Iterator[EstateEdge]:
         if key(dd.name) != "SYSIN" or not dd.in_stream:
             continue
         cited = stated_at(path, dd)
-        control = _SQL_COMMENT.sub("", _CONTROL_COMMENT.sub(" ", "\n".join(dd.in_stream)))
+        control = _SQL_COMMENT.sub("", _uncommented("\n".join(dd.in_stream)))
         control = _SCHEMA_VARIABLE.sub("", control)
         if programs & _DB2_UTILITIES:
             for way, name in _DB2_LOADS.findall(control):
