@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from proof.estate_views import texts
@@ -35,7 +36,10 @@ _OF_MAPS = "LFAICPHVO"  # what the name of a field or map ends in, by what it ho
 _REPLACED = re.compile(r"==([^=]*)==\s*BY\s*==([^=]*)==", re.IGNORECASE)
 _COPIED_WITH = re.compile(r"\bCOPY\s+['\"]?([\w$#@-]+)[^.]*?\bREPLACING\b", re.IGNORECASE)
 _NUMBER = re.compile(r"#\d+$")  # of items of one name
-_COPY = re.compile(r"(?i)\b(?:COPY|INCLUDE|\+\+INCLUDE|-INC)\s+['\"]?([\w$#@-]+)")
+_TAGGED = re.compile(r"([\w-]*)[:(][\w-]+[:)]([\w-]*)")
+_LITERAL = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
+_SHORTEST = 3  # letters of a literal that may be a part of a name
+_COPY = re.compile(r"(?i)\b(?:COPY|INCLUDE|EXEC|\+\+INCLUDE|-INC)\s+(?:MEMBER=|PROC=)?['\"]?([\w$#@-]+)")
 _BESIDE = frozenset({"redefines", "is record of", "bound to", "overlaps", "declared in"})
 
 
@@ -55,13 +59,12 @@ class Citations:
         self._copied: dict[str, list[str]] = defaultdict(list)
         for path in self.lines:
             self._copied[_stem(path)].append(path)
-        self._sections = {
-            f"paragraph {document['header']['program_id']}.{item['paragraph_name']}".upper(): item["section"].upper()
-            for documents in view.documents.values()
-            for document in documents
-            for item in document["paragraphs"]
-            if item["section"]
-        }
+        self._sections: dict[str, set[str]] = defaultdict(set)
+        """The sections that have a paragraph of a name."""
+        for document in chain.from_iterable(view.documents.values()):
+            for item in document["paragraphs"]:
+                if item["section"]:
+                    self._sections[item["paragraph_name"].upper()].add(item["section"].upper())
         self._conditions: dict[str, set[str]] = defaultdict(set)
         self._screens: dict[str, list[set[str]]] = defaultdict(list)
         self._cursors: dict[str, list[set[str]]] = defaultdict(list)
@@ -79,7 +82,8 @@ class Citations:
         ends = (edge["from"], edge["to"])
         names = {name for end in ends for one in (end, *self._around[end]) for name in _names_of(one)}
         names |= {_stem(self._paths.get(end, "")) for end in ends} - {""}
-        names |= {self._sections[end.upper()] for end in ends if end.upper() in self._sections}
+        sections = (name for end in ends if end.startswith("paragraph ") for name in _names_of(end))
+        names |= {one for name in list(sections) if name in self._sections for one in self._sections[name]}
         known = [one for name in names for one in (name, _tail(name)) if one in self._conditions]
         names |= {name for one in known for name in self._conditions[one]}
         return any(self._names_one(cited["path"], cited["line"], names) for cited in edge["citations"])
@@ -153,8 +157,13 @@ class Citations:
             return True
         if _stem(path) in self._copied_with:  # a part of each name is that of the copybook
             ends = {end for name in names for end in _parted(name)}
-            return any(not ends.isdisjoint(_parted(word)) for word in words)
+            tagged = [tag.groups() for text in statement for tag in _TAGGED.finditer(text)]
+            return any(not ends.isdisjoint(_parted(word)) for word in words) or any(
+                name.startswith(before) and name.endswith(behind) for before, behind in tagged for name in names
+            )
         said = "\n".join(statement)
+        if any(name in value or value in name for value in _values(said) for name in names):
+            return True
         meant = [*self._meant(words, self._screens), *self._meant(words, self._cursors)]
         if "REPLACING" in said or any(not names.isdisjoint(one) for one in meant):
             return True  # what a COPY replaces is named by parts
@@ -219,6 +228,13 @@ def _words(text: str) -> Iterator[str]:
         yield word.strip(".:")
         if "." in word or ":" in word:
             yield from re.split(r"[.:]", word)
+
+
+def _values(said: str) -> Iterator[str]:
+    """Yield the literals of a declaration, whose text may be cut or be a part of a name."""
+    if "VALUE" in said:
+        values = (found.strip("'\" ") for found in _LITERAL.findall(said))
+        yield from (value for value in values if len(value) >= _SHORTEST)
 
 
 def _stem(path: str) -> str:

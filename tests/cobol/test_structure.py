@@ -48,6 +48,18 @@ def test_row_9_a_program_is_named_with_and_without_periods(header: str) -> None:
     assert [division.name for division in found.divisions] == ["IDENTIFICATION", "PROCEDURE"]
 
 
+def test_a_header_that_is_written_twice_is_that_of_one_program() -> None:
+    """No program without a name and without a statement remains of the first."""
+    unit = one(
+        scan(fixed("IDENTIFICATION DIVISION.", "ID DIVISION.", "PROGRAM-ID. P.", "PROCEDURE DIVISION.", "GOBACK."))
+    )
+    assert (unit.name, unit.start_line, [part.name for part in unit.divisions]) == (
+        "P",
+        1,
+        ["IDENTIFICATION", "PROCEDURE"],
+    )
+
+
 def test_row_9_a_program_may_have_no_header_at_all() -> None:
     """Row 9: a PROCEDURE DIVISION alone is a program without a name."""
     found = one(fixed("PROCEDURE DIVISION.", "A.", "    EXIT."))

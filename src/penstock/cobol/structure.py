@@ -83,6 +83,10 @@ class Draft:
         """Return whether there was nothing but COPY, REPLACE and unknown text: the program that follows begins with it."""
         return self.kind == "copybook" and self.procedure is None and all(entry[2] is None for entry in self.entries)
 
+    def is_only_begun(self) -> bool:
+        """Return whether there was nothing but IDENTIFICATION DIVISION."""
+        return not (self.identified or self.entries) and [name for name, *_ in self.divisions] == ["IDENTIFICATION"]
+
     def close_division(self, end: int) -> None:
         """End the last division at an offset, unless it has already ended."""
         if self.divisions and self.divisions[-1][2] < 0:
@@ -398,6 +402,10 @@ class _Walk:
             # copybook.
             if top.is_preamble():
                 top.kind = "program"
+                return top
+            # The header of a program may be written twice.
+            if top.is_only_begun():
+                top.divisions.clear()
                 return top
             if top.kind == "copybook":
                 self._close(start, start)
