@@ -35,11 +35,14 @@ _CURSOR = re.compile(r"\bDECLARE\s+([\w-]+)\s[^.]*?\bCURSOR\b.*?END-EXEC", re.DO
 _OF_MAPS = "LFAICPHVO"  # what the name of a field or map ends in, by what it holds
 _REPLACED = re.compile(r"==([^=]*)==\s*BY\s*==([^=]*)==", re.IGNORECASE)
 _COPIED_WITH = re.compile(r"\bCOPY\s+['\"]?([\w$#@-]+)[^.]*?\bREPLACING\b", re.IGNORECASE)
+_UNNAMED = re.compile(r"\.STEP\d+$")
 _NUMBER = re.compile(r"#\d+$")  # of items of one name
 _TAGGED = re.compile(r"([\w-]*)[:(][\w-]+[:)]([\w-]*)")
 _LITERAL = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 _SHORTEST = 3  # letters of a literal that may be a part of a name
-_COPY = re.compile(r"(?i)\b(?:COPY|INCLUDE|EXEC|\+\+INCLUDE|-INC)\s+(?:MEMBER=|PROC=)?['\"]?([\w$#@-]+)")
+_COPY = re.compile(
+    r"(?i)\b(?:COPY|INCLUDE|EXEC|\+\+INCLUDE|-INC)\s+(?:MEMBER=|PROC=)?['\"]?(?:[\w.~:\\/-]*[\\/])?([\w$#@-]+)"
+)
 _BESIDE = frozenset({"redefines", "is record of", "bound to", "overlaps", "declared in"})
 
 
@@ -217,9 +220,10 @@ def _names_of(node: str) -> set[str]:
     """Return the words by which a source may name a node."""
     kind, _, name = node.partition(" ")
     whole = name.upper()
-    bare = whole.partition("@")[0] if kind in {"program", "copybook"} else whole
+    bare = whole.partition("@")[0]
     parts = {whole, bare, whole.rpartition(".")[2], whole.rpartition("::")[2], whole.rpartition("/")[2]}
     parts |= set(whole.split(".")[1:]) if kind in {"field", "paragraph", "file"} else set(_words(whole))
+    parts |= {"EXEC"} if _UNNAMED.search(whole) and kind == "step" else set()
     return {_NUMBER.sub("", part) for part in parts if part}
 
 

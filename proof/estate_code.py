@@ -32,6 +32,7 @@ _DATA = re.compile(r"(?i)\bDATA\s+DIVISION\b")
 _REPLACES = re.compile(r"(?i)\bREPLAC(?:E|ING)\b")
 _NOT_OPERATIONS = frozenset({"INCLUDE", "BEGIN", "END"})
 """EXEC SQL INCLUDE is a copybook; a declare section says nothing to the database."""
+_PROGRAMS = frozenset({"program", "function"})  # the statements of a class are in its methods
 _ALL_KEYS = """
     header purpose inputs outputs called_programs calling_context business_rules data_flow copybooks_used
     copybooks_not_found paragraphs error_handling sql_operations cics_operations dli_operations mq_operations
@@ -48,18 +49,18 @@ def faults(view: EstateView) -> Iterator[str]:
         subject = view.subjects[path]
         page = columns.page(subject.source)
         for at, document in enumerate(documents):
-            yield from (f"{fault} ({path}, {document['header']['program_id']})" for fault in _odd(document, path))
+            name, is_program = document["header"]["program_id"], subject.parts[at].program.kind in _PROGRAMS
+            yield from (f"{fault} ({path}, {name})" for fault in _odd(document, path, is_program=is_program))
             if subject.parts[at].program.parent is None and len(subject.parts) == 1 and not subject.source.replacing:
                 yield from (f"{fault} ({path})" for fault in _missing(document, _code(subject, page, at)))
 
 
-def _odd(document: Json, path: str) -> Iterator[str]:
+def _odd(document: Json, path: str, *, is_program: bool) -> Iterator[str]:
     """Faults that can be seen in a document alone."""
     if lost := _KEYS - document.keys():
         yield f"C-12: the document has no {', '.join(sorted(lost))}"
     if (said := document["complexity"]["not_understood"]) != (listed := len(document["not_understood"])):
         yield f"C-14: {said} statements are said not to be understood, {listed} are listed"
-    is_program = document["header"]["file_type"] == "COBOL" and document["header"]["program_type"] != "copybook"
     if is_program and not document["complexity"]["statements"] and not document["warnings"]:
         yield "C-14: a program without a statement, and no warning"
     for one in document["copybooks_used"]:

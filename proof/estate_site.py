@@ -31,8 +31,8 @@ _FOUND_AS = {
     "field": "data",
 }
 """How the search names what nodes of a kind are."""
-_FIXED_BYTES = 300_000
-"""What a site has once: scripts, styles, the frames of its first pages."""
+_FIXED_BYTES, _PAGE_BYTES = 300_000, 6_000
+"""What a site has once (scripts, styles), and what each page has in any case: an estate of very short programs is mostly frames."""
 BYTES_A_LINE = 100
 _SHELL = {"main", "found", "find", "theme", "told", "data", "touching", "lines", "source", "what-touches-what"}
 
@@ -176,7 +176,7 @@ class Site:
 
     def _too_large(self, lines: int) -> Iterator[str]:
         size = sum(path.stat().st_size for path in self.pages())
-        if size > _FIXED_BYTES + BYTES_A_LINE * lines:
+        if size > _FIXED_BYTES + _PAGE_BYTES * len(self.anchors) + BYTES_A_LINE * lines:
             yield f"C-19: pages, scripts and index take {size:,} bytes for {lines:,} lines"
 
     def pages(self) -> list[Path]:
@@ -197,7 +197,7 @@ class Site:
             elif anchor and anchor not in self.anchors[path]:
                 yield f"C-19: the search for {name} leads to {path}#{anchor}, which is not there"
         for node in nodes:
-            kind, name = node["kind"], _bare(node["name"])
+            kind, name = node["kind"], _bare(node["name"], node["path"])
             if kind in _FOUND_AS and node["path"] and name not in names[_FOUND_AS[kind]] and name != "(MAIN)":
                 yield f"C-19: {node['id']} is not found by the search"
 
@@ -266,12 +266,10 @@ def _bare_of(node: str) -> str:
     return _name(node).partition("@")[0]
 
 
-def _bare(name: str) -> str:
-    """Return the last part of a name, without the path that tells namesakes apart."""
-    before, at, path = re.sub(r"#\d+$", "", name).partition("@")
-    if at:  # of a field of such a program, the name is behind the path
-        before = path.rpartition(".")[2] if "." in path.rpartition("/")[2].partition(".")[2] else before
-    return before.rpartition(".")[2].rpartition("::")[2].upper()
+def _bare(name: str, path: str) -> str:
+    """Return the last part of a name, without the path that tells namesakes apart and the number of items of one name."""
+    before, _, behind = re.sub(r"#\d+$", "", name).partition(f"@{path}")
+    return (behind or before).rpartition(".")[2].rpartition("::")[2].upper()
 
 
 def _text(piece: Any) -> str:

@@ -45,9 +45,8 @@ def gathered(folder: str) -> list[GatheredFile]:
 
 
 def named(files: Iterable[tuple[str, bytes]]) -> list[GatheredFile]:
-    """Return files in memory as an estate, in the order of their paths; those of no known kind are left out."""
-    kinds = ((path, kind_of(path, data[:HEAD_BYTES]), data) for path, data in sorted(files))
-    return [GatheredFile(path, kind, data) for path, kind, data in kinds if kind is not None]
+    """Return files in memory as an estate, in the order of their paths; one that only a COPY makes a copybook is one."""
+    return [GatheredFile(path, kind_of(path, data[:HEAD_BYTES]) or "copybook", data) for path, data in sorted(files)]
 
 
 def view(files: Sequence[GatheredFile]) -> EstateView:

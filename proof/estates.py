@@ -18,7 +18,6 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,6 +46,13 @@ _LAW_LINES = 20_000  # of an estate; the laws read it seven times
 _QUESTIONS, _ASKED_FILES = 20, 12
 _SHORT_QUESTIONS, _SHORT_ASKED_FILES, _SHORT_LAW_LINES = 1, 1, 300
 _COSTLY_LINES = 10_000  # below, starting Python is most of the time
+# A small process between the two: one that is started by a large one counts as large itself.
+_MEASURED = """
+import resource, subprocess, sys
+subprocess.run([sys.executable, *sys.argv[1:]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+"""
 _EXAMPLES = os.path.join(REPOSITORY, "examples", "cobol")
 
 
@@ -61,6 +67,8 @@ class Looked(NamedTuple):
     low: int = 0
     seconds: float = 0.0
     megabytes: float = 0.0
+    unfound: tuple[str, ...] = ()
+    """What was planted in our own estate, and not found."""
 
 
 class Extent(NamedTuple):
@@ -84,11 +92,14 @@ def look(name: str, files: Sequence[GatheredFile], where: str, extent: Extent, d
         draw: Where samples are drawn.
     """
     lines = sum(len(texts(file.data)) for file in files if file.kind in COBOL_KINDS)
-    seen = view(files) if where != _EXAMPLES else _examples()
+    seen = view(files)
     faults = [*estate_graph.faults(files, seen, draw, extent.questions), *estate_code.faults(seen)]
     with folder("estates", MEMORY) as out:
         seconds, megabytes = _documented(where, out, is_measured=extent.is_measured)
-        faults += Site(out).faults(sum(len(texts(file.data)) for file in files), seen.nodes, seen.edges)
+        described = {file.path for file in files if file.kind == "dds"}  # which have no pages: docs/document.md
+        nodes = [node for node in seen.nodes if node["path"] not in described]
+        faults += Site(out).faults(sum(len(texts(file.data)) for file in files), nodes, seen.edges)
+        lost = unfound(files, seen, out) if where == _EXAMPLES else []
     sample = _sampled(files, extent.law_lines, draw)
     faults += estate_laws.faults(sample, seen if len(sample) == len(files) else view(sample), draw)
     windows = low = 0
@@ -97,7 +108,7 @@ def look(name: str, files: Sequence[GatheredFile], where: str, extent: Extent, d
         asked = estate_asking.look(seen.subjects[path])
         faults += [f"{fault} ({path})" for fault in asked.faults]
         windows, low = windows + asked.windows, low + asked.low
-    return Looked(name, tuple(faults), len(files), lines, windows, low, seconds, megabytes)
+    return Looked(name, tuple(faults), len(files), lines, windows, low, seconds, megabytes, tuple(lost))
 
 
 def _documented(where: str, out: str, *, is_measured: bool) -> tuple[float, float]:
@@ -106,11 +117,10 @@ def _documented(where: str, out: str, *, is_measured: bool) -> tuple[float, floa
         with closing(Root(where)) as root:
             document((".",), root=root, out=out, processes=1)
         return 0.0, 0.0
-    command = [sys.executable, "-m", "penstock", "document", ".", "--root", where, "--out", out]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        _, _, used = os.wait4(process.pid, 0)
-        process.returncode = 0
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    command = ["-m", "penstock", "document", ".", "--root", where, "--out", out]
+    done = subprocess.run([sys.executable, "-c", _MEASURED, *command], capture_output=True, check=True)
+    seconds, megabytes = map(float, done.stdout.split())
+    return seconds, megabytes
 
 
 def _sampled(files: Sequence[GatheredFile], lines: int, draw: random.Random) -> list[GatheredFile]:
@@ -141,11 +151,6 @@ def _generated(draw: random.Random, *, long: bool) -> list[tuple[str, bytes]]:
     return [(f"GEN{at}.cbl", data) for at, data in enumerate(islice(sized, 30 if long else 1))]
 
 
-@cache
-def _examples() -> EstateView:
-    return view(gathered(_EXAMPLES))
-
-
 def _each(*, long: bool, seed: int) -> Iterator[Looked]:
     draw = random.Random(seed)
     extent = Extent(_QUESTIONS, _ASKED_FILES, _LAW_LINES)
@@ -173,13 +178,13 @@ def _each(*, long: bool, seed: int) -> Iterator[Looked]:
 # ── the rig ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def unfound(files: Sequence[GatheredFile], seen: EstateView, where: str) -> list[str]:
+def unfound(files: Sequence[GatheredFile], seen: EstateView, out: str) -> list[str]:
     """Return the planted faults that nobody finds.
 
     Args:
         files: An estate with jobs.
         seen: What is said of it.
-        where: The folder that has it.
+        out: The folder of its site, of which a page is removed.
     """
     draw = random.Random(1)
     edges = [dict(edge) for edge in seen.edges]
@@ -190,12 +195,10 @@ def unfound(files: Sequence[GatheredFile], seen: EstateView, where: str) -> list
     found = "\n".join(estate_graph.faults(files, seen._replace(edges=edges), draw, 0))
     lost = ["a shifted citation"] if "name neither" not in found else []
     lost += ["an edge without its node"] if "not a node: program NOBODY" not in found else []
-    with folder("estates", MEMORY) as out:
-        _documented(where, out, is_measured=False)
-        programs = os.path.join(out, "programs")
-        os.remove(os.path.join(programs, min(name for name in os.listdir(programs) if name.endswith(".html"))))
-        flows = [edge for edge in seen.edges if not (edge["verb"] == "reads" and edge["to"].startswith("dataset"))]
-        found = "\n".join(Site(out).faults(len(files) * 100_000, seen.nodes, flows))
+    programs = os.path.join(out, "programs")
+    os.remove(os.path.join(programs, min(name for name in os.listdir(programs) if name.endswith(".html"))))
+    flows = [edge for edge in seen.edges if not (edge["verb"] == "reads" and edge["to"].startswith("dataset"))]
+    found = "\n".join(Site(out).faults(len(files) * 100_000, seen.nodes, flows))
     lost += ["a page that is gone"] if "which is not there" not in found else []
     lost += ["a lost edge of a flow"] if "C-18: the flow of data sets" not in found else []
     return lost
@@ -206,8 +209,8 @@ def measure(*, long: bool, seed: int) -> Figure:
     if tokens.best_counter("o200k").mode != "exact":
         return untried("R31", "estates of COBOL", _TARGET, NotHere("an exact tokenizer is missing: penstock[exact]"))
     seen = list(_each(long=long, seed=seed))
-    lost = unfound(gathered(_EXAMPLES), _examples(), _EXAMPLES)
     notes = [f"{one.name}: {fault}" for one in seen for fault in one.faults]
+    lost = [what for one in seen for what in one.unfound]
     windows, low = sum(one.windows for one in seen), sum(one.low for one in seen)
     costly = [one for one in seen if one.lines >= _COSTLY_LINES and one.seconds]
     lines, costly_lines = sum(one.lines for one in seen), sum(one.lines for one in costly)

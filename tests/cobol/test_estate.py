@@ -352,6 +352,19 @@ def test_regions_tables_and_databases_are_read() -> None:
     assert (view.name, view.pcbs[0].dbd, view.pcbs[0].segments) == ("PAYPSB", "PAYDB", ("ROOT",))
 
 
+def test_a_declared_table_is_read_from_numbered_lines() -> None:
+    """Sequence numbers and columns 73 to 80 are not part of the declaration; its lines are those of the file."""
+    said = ("EXEC SQL DECLARE PAY.T TABLE", "( A CHAR(5) NOT NULL,", "  B DECIMAL(7, 2)", ") END-EXEC.")
+    numbered = "\n".join(f"{at:06d}     {line:<61}T{at:07d}" for at, line in enumerate(said, 1))
+    (table,) = member("t.cpy", "dclgen", numbered.encode()).tables
+    assert (table.name, [column.name for column in table.columns], table.line, table.end_line) == (
+        "PAY.T",
+        ["A", "B"],
+        1,
+        4,
+    )
+
+
 def test_copybooks_are_found_case_blind_and_before_programs() -> None:
     """A copybook comes first, then a DCLGEN, a map that CICS would generate, and a program; the library chooses between folders."""
     shelf = Copybooks(

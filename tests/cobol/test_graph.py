@@ -345,6 +345,14 @@ def test_what_a_program_and_its_copybook_of_that_name_declare_is_said_once() -> 
         assert edge in impact(graph, "RATE.PART").edges
 
 
+@pytest.mark.proves("C-17")
+def test_an_impact_tells_the_declarations_of_every_copybook_of_a_name() -> None:
+    """Two folders have a copybook of one name; each adds a field to what is one node."""
+    books = {f"{at}/rate.cpy": f"       01  AREA-1.\n           05  PART-{at} PIC X.\n".encode() for at in (1, 2)}
+    found = impact(graph_of(books), "RATE.AREA-1")
+    assert [edge.source.name for edge in found.edges] == ["RATE.PART-1", "RATE.PART-2"]
+
+
 @pytest.mark.proves("C-16")
 def test_an_item_of_a_copied_screen_is_cited_in_its_copybook() -> None:
     """The line is that of the entry, not that of the COPY."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..reading import read
 from . import bms, cl, csd, ddl, dds, ims, jcl, shell
 from .kinds import decoded
 
@@ -95,7 +96,9 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
     if kind in {"ddl", "dclgen"}:
         text = decoded(data)
         control = jcl.stream(text) if kind == "ddl" else ()
-        return found._replace(tables=ddl.tables(text), procedures=ddl.procedures(text), control=control)
+        # A declaration is code in COBOL, and its lines may be numbered; one in another language may be cut by such columns.
+        tables = ddl.tables(read(data).code) if kind == "dclgen" else ()
+        return found._replace(tables=tables or ddl.tables(text), procedures=ddl.procedures(text), control=control)
     if kind == "control":
         return found._replace(control=jcl.stream(decoded(data)))
     if kind == "dds":

@@ -44,8 +44,11 @@ class EstateGraph:
         self.members = tuple(sorted(members, key=lambda member: member.path))
         self.owner: dict[str, int] = {}
         """The number of the part of each program or copybook, by kind and name."""
+        self._named: dict[str, list[int]] = {}
+        """The numbers of the parts of a name, whose fields are named alike: a program, and any number of copybooks."""
         for number, part in enumerate(self.parts):
             self.owner.setdefault(f"{part.kind} {part.name}", number)
+            self._named.setdefault(part.name, []).append(number)
         self._callees = Callees(self.parts)
         self._linked = Linking(self.parts, self.members, self.owner, self._callees)
         self.drawn: tuple[EstateEdge, ...] = self._linked.edges()
@@ -57,12 +60,9 @@ class EstateGraph:
     def edges(self) -> Iterator[EstateEdge]:
         """Yield all edges, in an order that depends only on the estate."""
         yield from self.drawn
-        by_name: dict[str, list[ProgramPart]] = {}
-        for part in self.parts:
-            by_name.setdefault(part.name, []).append(part)
-        for parts in by_name.values():
-            declared = chain.from_iterable(map(structure, parts))
-            yield from declared if len(parts) == 1 else _united(declared)
+        for numbers in self._named.values():
+            declared = chain.from_iterable(structure(self.parts[number]) for number in numbers)
+            yield from declared if len(numbers) == 1 else _united(declared)
 
     def touching(self, node: NodeId) -> list[EstateEdge]:
         """Return the edges that begin or end at a node."""
@@ -147,13 +147,10 @@ class EstateGraph:
         # A field is named after its program, whose name may itself contain periods (`PROG@path/file.cbl`): every prefix that is
         # the name of a part is considered.
         name = node.name
-        found = []
+        found: list[int] = []
         while name:
             name = name.rpartition(".")[0]
-            for kind in ("program", "copybook"):
-                at = self.owner.get(f"{kind} {name}")
-                if at is not None:
-                    found.append(at)
+            found += self._named.get(name, ())
         return found
 
     def _structure(self, number: int) -> dict[NodeId, list[EstateEdge]]:
@@ -170,7 +167,7 @@ class EstateGraph:
 def _united(edges: Iterable[EstateEdge]) -> Iterable[EstateEdge]:
     """Return the edges of declarations, each sentence once with all of its citations.
 
-    A program and a copybook of one name have fields of one name, which are one node; the program often copies that copybook.
+    A program and copybooks of one name have fields of one name, which are one node; the program often copies its copybook.
     """
     found: dict[tuple[NodeId, Verb, NodeId], EstateEdge] = {}
     for edge in edges:
