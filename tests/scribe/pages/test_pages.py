@@ -131,6 +131,21 @@ def _sections(document: dict[str, Any]) -> Any:
     return program.sections("T", document, pages.NameIndex({"T": document}))
 
 
+def test_what_is_said_of_many_lines_is_said_once(millwater: Made) -> None:
+    """A hundred missing periods are one note with a hundred places; a few keep a line each."""
+    assumed = [f"line {line}: a period is assumed before the paragraph P-{line}" for line in (4, 6, 8, 9)]
+    warnings = [*assumed, "line 5: column 7 holds 'F': read as a comment", "it is odd"]
+    warnings += [f"line {line}: column 7 holds '0': read as a comment" for line in (1, 2, 3, 7)]
+    document = {**millwater.estate["programs"]["MWRATE"], "warnings": warnings}
+    told = [line for line in pages.program_markdown(document).splitlines() if line.startswith("**note**")]
+    assert told == [
+        "**note** a period is assumed before the paragraphs P-4 (line 4), P-6 (line 6), P-8 (line 8), P-9 (line 9)",
+        "**note** line 5: column 7 holds 'F': read as a comment",
+        "**note** it is odd",
+        "**note** lines 1, 2, 3, 7: column 7 holds '0': read as a comment",
+    ]
+
+
 @pytest.mark.proves("C-12")
 def test_the_index_lists_everything_once(millwater: Made) -> None:
     """Programs, jobs, transactions, maps, copybooks and tables are listed, who uses each resource, and what is missing."""

@@ -7,6 +7,7 @@ and named at the top. Leaves to others: Markdown and HTML (`markdown`, `html`).
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from penstock.scribe.pages import source
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
 
 _TONES: dict[str, Tone] = {"done": "good", "failed": "bad"}
 """How the states of tickets are meant; the others are plain."""
+_NOTED = re.compile(r"line (?P<line>\d++): (?P<what>.*)", re.DOTALL)
+_ASSUMED = re.compile(r"line (?P<line>\d++): (?P<what>a period is assumed before the \w++) (?P<name>\S++)")
+_MANY = 4
+"""The number of lines of which the same is said from which they share one note."""
 
 
 def sections(page: str, document: Json, names: NameIndex) -> Iterator[PageSection]:
@@ -217,5 +222,19 @@ def _coverage(document: Json) -> list[Block]:
 
 
 def notes(document: Json) -> list[Block]:
-    """Return what was odd in the source but was read anyway, one line each."""
-    return [TextBlock((Tag("note", "doubt"), " ", str(warning))) for warning in document["warnings"]]
+    """Return what was odd in the source but was read anyway, one line each; what is said of many lines is said once."""
+    alike: dict[str, list[tuple[str, re.Match[str]]]] = {}
+    for warning in map(str, document["warnings"]):
+        if found := _ASSUMED.fullmatch(warning) or _NOTED.fullmatch(warning):
+            alike.setdefault(found["what"], []).append((warning, found))
+        else:
+            alike[warning] = []
+    told: list[str] = []
+    for what, places in alike.items():
+        if len(places) < _MANY:
+            told += [warning for warning, _ in places] or [what]
+        elif places[0][1].re is _ASSUMED:
+            told.append(f"{what}s " + ", ".join(f"{place['name']} (line {place['line']})" for _, place in places))
+        else:
+            told.append(f"lines {', '.join(place['line'] for _, place in places)}: {what}")
+    return [TextBlock((Tag("note", "doubt"), " ", text)) for text in told]
