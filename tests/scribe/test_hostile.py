@@ -15,7 +15,7 @@ from penstock.chunk import plan
 from penstock.cobol import scan
 from penstock.cobol.estate import kind_of
 from penstock.cobol.facts import facts
-from penstock.cobol.graph import part_of
+from penstock.cobol.graph import EstateGraph, part_of
 from penstock.scribe import document
 from penstock.scribe.documenting import subject
 from penstock.scribe.gathering import gather
@@ -72,6 +72,23 @@ def test_programs_take_time_in_proportion(text: Callable[[int], str], size: int)
         return run
 
     assert growth(work, size) < BOUND
+
+
+@pytest.mark.proves("C-16")
+def test_files_of_one_name_take_time_in_proportion() -> None:
+    """Each of many files may have any of the names that are moved to one item."""
+
+    def work(size: int) -> Callable[[], object]:
+        selected = _lines(size, "SELECT F{0} ASSIGN TO W.")
+        described = _lines(size, "FD F{0}.", "01 R{0} PIC X(80).")
+        moved = _lines(size, "MOVE 'file{0}.dat' TO W.")
+        head = ["PROGRAM-ID. P.", "ENVIRONMENT DIVISION.", "INPUT-OUTPUT SECTION.", "FILE-CONTROL.", *selected]
+        data = ["DATA DIVISION.", "FILE SECTION.", *described, "WORKING-STORAGE SECTION.", "01 W PIC X(40)."]
+        source = scan("\n".join([*head, *data, "PROCEDURE DIVISION.", *moved, "GOBACK.\n"]), source_format="free")
+        part = part_of(facts(source, source.programs[0]), source.programs[0], "p.cbl")
+        return lambda: EstateGraph([part])
+
+    assert growth(work, 120) < BOUND
 
 
 @pytest.mark.proves("C-3")

@@ -66,6 +66,8 @@ class Linking:
         self._parts, self._members, self._owner, self._callees = parts, members, owner, callees
         self._drawn: dict[tuple[NodeId, Verb, NodeId], EstateEdge] = {}
         self.bindings: dict[NodeId, list[tuple[int, FileBinding]]] = {}
+        self._known: set[tuple[NodeId, int, str]] = set()
+        """What `bindings` has, to find it."""
         self._procedures: dict[str, list[tuple[str, CitedLine]]] = {}
         """The programs that stored procedures run, by the procedure's name without schema; "" for one that runs none."""
         for member in self._members:
@@ -393,9 +395,8 @@ class Linking:
             self._add(EstateEdge(NodeId("file", file.name), "bound to", use.data_set, certainty, citations, why))
             if use.disposition == OF_A_VARIABLE:
                 self._set.add((number, file.name))
-            bound = self.bindings.setdefault(use.data_set, [])
-            if not use.is_ignored and (number, file) not in bound:
-                bound.append((number, file))
+            if not use.is_ignored:
+                self._bound(use.data_set, number, file)
         # JCL says whether a data set is new or old, but seldom whether it is read or written: the programs of the step do.
         for verb, why in jobs.direction(use, [file for _, file in files]):
             citations = (*use.citations, *use.step.citations)
@@ -416,8 +417,13 @@ class Linking:
                         certainty: Certainty = "may" if doubt else "is"
                         citations = (*cited, *places)
                         self._add(EstateEdge(NodeId("file", file.name), "bound to", store, certainty, citations, doubt))
-                        if (number, file) not in self.bindings.setdefault(store, []):
-                            self.bindings[store].append((number, file))
+                        self._bound(store, number, file)
+
+    def _bound(self, store: NodeId, number: int, file: FileBinding) -> None:
+        """Record that a file is bound to a data set, once: a thousand files may each have any of the names of an item."""
+        if (store, number, file.name) not in self._known:
+            self._known.add((store, number, file.name))
+            self.bindings.setdefault(store, []).append((number, file))
 
     def _described_keys(self) -> None:
         """Add the keys of files whose programs leave them to the description of the file."""
