@@ -307,6 +307,11 @@ AFTER = {
     "Kubernetes": "\ntype: Opaque\n---\nkind: ConfigMap\ndata:\n  user: administrator\n",
 }
 ORDINARY = [
+    "auth_http.ssl_options.ciphers.3 = ECDHE-ECDSA-AES256-SHA384",
+    'io_lib:format("amqp://~ts:~ts@~ts:~b", [User, Password])',
+    "access_key = NewState#state.access_key,",
+    "sesAccessKey = TE.encodeUtf8 $ accessKey key,",
+    '{mapping, "ssl_options.password", "amqp10_client.ssl_options.password", []}',
     "VALUES ('authors', '20260108212324166', now())",
     """VALUES ('auth', '20260108212324166', now()) ON CONFLICT ("module")""",
     '"~:key": "1xox30r6xkg",',

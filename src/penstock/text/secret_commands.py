@@ -18,9 +18,10 @@ from penstock.text.secret_values import PASSWORDS_ABROAD
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-# Also with a number in it, if it is a constant's; and of a language or a region: `en_001`, `eu-west-1`.
+# Also with a number in it, if it is a constant's; of a language or a region: `en_001`, `eu-west-1`; and with dots.
 _IS_NAME = re.compile(
     r"[A-Za-z_.:*/?=@-]++|(?:[A-Z]{1,16}\d{0,2}_){1,8}[A-Z]{2,24}|[a-z]{2,3}[_-](?:\d{3}|[a-z]{2,8}-\d)"
+    r"|(?=[a-z0-9_]*\.)(?:[a-z]{1,24}\d{0,3}[._]){1,8}[a-z]{2,24}"
 )
 
 # ── commands ─────────────────────────────────────────────────────────────────────────────────────────────────────

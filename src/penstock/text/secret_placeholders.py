@@ -12,7 +12,7 @@ from penstock.text.secret_values import mixes_cases
 
 # What people write where a secret will be.
 _PLACEHOLDERS = (
-    r"\*+|\.+|x+|X+|█+|•+|[0-]{8,}|[+-]+|(?:[A-Za-z]{2,6}[_-]?)?[xX]{4}[xX_-]*|(?P<letter>[A-Za-z])(?P=letter){4,}",
+    r"\*+|\.+|~[a-z]{1,2}|x+|X+|█+|•+|[0-]{8,}|[+-]+|(?:[A-Za-z]{2,6}[_-]?)?[xX]{4}[xX_-]*|(?P<letter>[A-Za-z])(?P=letter){4,}",
     r".{1,24}\.\.\.|-----BEGIN|[\w.+-]{1,64}@example\.(?:com|net|org)|_*(?:TODO|FIXME)\b.*",
     r"(?i:redacted|your[_-][a-z_-]+|[a-z_-]+[_-]here)|(?P<sign>[!@#|~^])[A-Z]{2,24}(?:_[A-Z]{2,24}){0,6}(?P=sign)",
 )
@@ -41,8 +41,9 @@ NO_KEY = re.compile(
     r"(?:[A-Za-z0-9.]{1,24}[-/]){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})|(?:\w{1,24}\.){2,8}[0-9a-f]{40}"
     # Public keys: of NATS, whose seeds begin with S, of SSH, and of X.509, also its modulus in hexadecimal.
     rf"|[ACNOU][A-Z2-7]{{55}}|AAAA[BE][\w+/]{{20,}}=*|{_X509}|3082[0-9a-f]{{4}}0282[0-9a-f]*"
-    # A token that Datadog's pages show, the way a request is signed, a path, a truncated key, and the beginning of one.
-    r"|pub[0-9a-f]{32}|(?:[A-Za-z0-9]{2,16}-){1,2}HMAC-SHA\d{1,3}|(?:[\w.-]{1,48}/){2,12}[\w.@-]{1,64}\.[a-z]{2,8}"
+    # A token that Datadog's pages show, how a request is signed or a connection encrypted, a path, a truncated key, its beginning.
+    r"|pub[0-9a-f]{32}|(?:[A-Za-z0-9]{2,16}-){1,2}HMAC-SHA\d{1,3}|(?:[A-Z][A-Z0-9]{1,15}-){1,5}SHA\d{0,3}"
+    r"|(?:[\w.-]{1,48}/){2,12}[\w.@-]{1,64}\.[a-z]{2,8}"
     r"|.{1,24}\.\.\.|(?:[a-z]{1,16}\d{0,2}[._-]){2,6}"
 )
 """A value that reads as a key but is public, or only names or begins one."""
@@ -69,7 +70,7 @@ MEMBER = re.compile(r"(?=[a-z-]*\.)[a-z-]{0,24}(?:\.[a-z-]{2,24}){1,4}")
 """A name such as `api.organization` or `.data-api`."""
 ACTION = re.compile(r"[a-z_]{1,40}#[a-z_]{1,40}")
 """An action of Rails."""
-ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+(?:[_.]|[!?]\.))(?:[A-Za-z_.#]++\d{0,3}+(?:[!?](?=\.))?){1,8}[!?]?")
+ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+(?:[_.#]|[!?]\.))(?:[A-Za-z_.#]++\d{0,3}+(?:[!?](?=\.))?){1,8}[!?]?")
 """A bare attribute, such as `token1.refresh_token`, `issuer.issue_token!`, `config!.key` or `this.#auth.loginPassword`."""
 QUOTED_NAME = re.compile(
     r"[a-z]{2,16}\d{1,3}(?:_[a-z]{1,16}){1,3}|(?=[A-Z_]*\d)[A-Z]{2,16}\d{0,3}(?:_[A-Z]{1,16}\d{0,3}){1,7}"
@@ -81,8 +82,8 @@ MEMBER_OF = re.compile(r"[A-Za-z_]{2,24}\d{0,3}(?:\.[A-Za-z_]{2,24}\d{0,3}){0,2}
 """A bare member, such as `ctx.es512.jwk` or `TestKeys.RS256.pair.private`."""
 MACRO = re.compile(r"[a-z_]{2,40}![ \t]?[{(\[]")
 """The beginning of a call to a macro of Rust."""
-# Methods (`SecureRandom.base58`), and paths of Rust (`v3::Code::InvalidToken`).
-_METHOD = r"(?:[A-Z][A-Za-z]+\d{0,3}(?:::|\.))+[a-z_]{2,20}\d{0,3}"
+# Methods (`SecureRandom.base58`, `Text.encodeUtf8`), and paths of Rust (`v3::Code::InvalidToken`).
+_METHOD = r"(?:[A-Z][A-Za-z]+\d{0,3}(?:::|\.))+(?:[a-z_]{2,20}|[a-z]{2,16}(?:[A-Z][a-z]{1,16}){1,3})\d{0,3}"
 _PATH = r"[A-Za-z][A-Za-z_]{0,40}\d{0,3}(?:::[A-Za-z][A-Za-z_]{0,40}\d{0,3}){1,6}"
 QUALIFIED = re.compile(rf"{_METHOD}|{_PATH}")
 """A method of a class or module."""
