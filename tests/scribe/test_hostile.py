@@ -15,7 +15,8 @@ from penstock.chunk import plan
 from penstock.cobol import scan
 from penstock.cobol.estate import kind_of
 from penstock.cobol.facts import facts
-from penstock.cobol.graph import EstateGraph, part_of
+from penstock.cobol.graph import Carrying, EstateGraph, nodes_named, part_of
+from penstock.cobol.graph import growth as grows
 from penstock.scribe import document
 from penstock.scribe.documenting import subject
 from penstock.scribe.gathering import gather
@@ -89,6 +90,19 @@ def test_files_of_one_name_take_time_in_proportion() -> None:
         return lambda: EstateGraph([part])
 
     assert growth(work, 120) < BOUND
+
+
+@pytest.mark.proves("C-17")
+def test_strings_into_one_item_take_time_in_proportion_when_it_grows() -> None:
+    """What each STRING puts beside the field is found by its line."""
+
+    def work(size: int) -> Callable[[], object]:
+        strung = _lines(size, "STRING A DELIMITED BY SIZE 'X' DELIMITED BY SIZE INTO B")
+        source = scan(program(*strung, data=("01  A PIC X.", "01  B PIC X(9).")), source_format="free")
+        graph = EstateGraph([part_of(facts(source, source.programs[0]), source.programs[0], "p.cbl")])
+        return lambda: grows(graph, nodes_named(graph, "P.A"), 1, carrying=Carrying(graph))
+
+    assert growth(work, 500) < BOUND
 
 
 @pytest.mark.proves("C-3")

@@ -36,6 +36,7 @@ class GrownItems:
 
     def __init__(self, graph: EstateGraph, carrying: Carrying, returned: set[str]) -> None:
         self._graph, self._carrying, self._returned = graph, carrying, returned
+        self._strung: dict[NodeId, dict[int, list[tuple[EstateEdge, MoveWay]]]] = {}
         self.waves: dict[NodeId, Wave] = {}
         """The fields that grow."""
         self.laid: dict[NodeId, Lying] = {}
@@ -97,19 +98,27 @@ class GrownItems:
         now = then = way.literals
         if not way.string:
             return 0, 0
-        for other in self._graph.touching(edge.target):
-            same = [one for one in other.ways if one.string == way.string]
-            is_of_it = other.verb == "moves to" and other.source != edge.source and other.target == edge.target
-            placed = self._carrying.place(other.source) if same and is_of_it else None
+        for other, one in self._strung_into(edge.target).get(way.string, ()):
+            placed = self._carrying.place(other.source) if other.source != edge.source else None
             if placed is None or other.citations[0].path != edge.citations[0].path:
                 continue
             size = size_of(placed.field)
             grown = self.then(other.source, size)
-            for one in same:
-                length = one.sent.length if one.sent is not None else None
-                now += length if length is not None else 0 if size is None else size.characters
-                then += length if length is not None else 0 if grown is None else grown.characters
+            length = one.sent.length if one.sent is not None else None
+            now += length if length is not None else 0 if size is None else size.characters
+            then += length if length is not None else 0 if grown is None else grown.characters
         return now, then
+
+    def _strung_into(self, target: NodeId) -> dict[int, list[tuple[EstateEdge, MoveWay]]]:
+        """Return what each STRING, by its line, puts into an item."""
+        if target not in self._strung:
+            found: dict[int, list[tuple[EstateEdge, MoveWay]]] = {}
+            self._strung[target] = found
+            for edge in self._graph.touching(target):
+                if edge.verb == "moves to" and edge.target == target:
+                    for way in edge.ways:
+                        found.setdefault(way.string, []).append((edge, way))
+        return self._strung[target]
 
 
 def _weight(one: Shortage) -> tuple[bool, bool, int, int]:
