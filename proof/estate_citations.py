@@ -34,7 +34,7 @@ _TRANSLATED = re.compile(r"(?i)['\"](?:sqlg\w+|DFHEI1|DSNHLI|SQLADDR|IDMS|ADABAS
 _CURSOR = re.compile(r"\bDECLARE\s+([\w-]+)\s[^.]*?\bCURSOR\b.*?END-EXEC", re.DOTALL)
 _OF_MAPS = "LFAICPHVO"  # what the name of a field or map ends in, by what it holds
 _REPLACED = re.compile(r"==([^=]*)==\s*BY\s*==([^=]*)==", re.IGNORECASE)
-_COPIED_WITH = re.compile(r"\bCOPY\s+['\"]?([\w$#@-]+)[^.]*?\bREPLACING\b", re.IGNORECASE)
+_COPIED_WITH = re.compile(r"\bCOPY\s+['\"]?([\w$#@-]+)[^.]*?\bREPLACING\b([^.]*(?:\.(?!\s)[^.]*)*)", re.IGNORECASE)
 _UNNAMED = re.compile(r"\.STEP\d+$")
 _NUMBER = re.compile(r"#\d+$")  # of items of one name
 _TAGGED = re.compile(r"([\w-]*)[:(][\w-]+[:)]([\w-]*)")
@@ -56,6 +56,7 @@ class Citations:
 
     def __init__(self, files: Sequence[GatheredFile], view: EstateView) -> None:
         self._view = view
+        self._names: dict[str, frozenset[str]] = {}
         self.lines = {file.path: texts(file.data) for file in files}
         self._kinds = {file.path: file.kind for file in files}
         self._paths = {row["id"]: row["path"] for row in view.nodes}
@@ -71,7 +72,8 @@ class Citations:
         self._conditions: dict[str, set[str]] = defaultdict(set)
         self._screens: dict[str, list[set[str]]] = defaultdict(list)
         self._cursors: dict[str, list[set[str]]] = defaultdict(list)
-        self._copied_with: set[str] = set()
+        self._copied_with: dict[str, set[str]] = defaultdict(set)
+        """By copybook, the words that a COPY of it gives to be put into it."""
         self._replaced: dict[str, list[tuple[set[str], set[str]]]] = {}
         for path, shown in self.lines.items():
             self._read(path, [text.upper() for text in shown])
@@ -82,14 +84,20 @@ class Citations:
 
     def name_an_end(self, edge: Json) -> bool:
         """Whether one of the places that an edge cites names one of its ends."""
-        ends = (edge["from"], edge["to"])
-        names = {name for end in ends for one in (end, *self._around[end]) for name in _names_of(one)}
-        names |= {_stem(self._paths.get(end, "")) for end in ends} - {""}
-        sections = (name for end in ends if end.startswith("paragraph ") for name in _names_of(end))
-        names |= {one for name in list(sections) if name in self._sections for one in self._sections[name]}
-        known = [one for name in names for one in (name, _tail(name)) if one in self._conditions]
-        names |= {name for one in known for name in self._conditions[one]}
+        names = self._known_as(edge["from"]) | self._known_as(edge["to"])
         return any(self._names_one(cited["path"], cited["line"], names) for cited in edge["citations"])
+
+    def _known_as(self, node: str) -> frozenset[str]:
+        """Return the words by which a source may name a node."""
+        found = self._names.get(node)
+        if found is None:
+            names = {name for one in (node, *self._around[node]) for name in _names_of(one)}
+            names |= {_stem(self._paths.get(node, ""))} - {""}
+            if node.startswith("paragraph "):
+                names |= {one for name in _names_of(node) if name in self._sections for one in self._sections[name]}
+            known = [one for name in names for one in (name, _tail(name)) if one in self._conditions]
+            found = self._names[node] = frozenset(names.union(*(self._conditions[one] for one in known)))
+        return found
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -106,7 +114,8 @@ class Citations:
         whole = "\n".join(shown)
         for found in _CURSOR.finditer(whole):
             self._cursors[found[1]].append(set(_words(found[0])))
-        self._copied_with.update(_COPIED_WITH.findall(whole))
+        for name, given in _COPIED_WITH.findall(whole):
+            self._copied_with[name].update(_words(given))
         self._replaced[path] = [(set(_words(before)), set(_words(after))) for before, after in _REPLACED.findall(whole)]
 
     def _screen(self, record: _Record, text: str) -> _Record:
@@ -151,7 +160,7 @@ class Citations:
 
     # ── a place ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _names_one(self, path: str, line: int, names: set[str]) -> bool:
+    def _names_one(self, path: str, line: int, names: frozenset[str]) -> bool:
         statement = self._statement(path, line)
         words = {word for text in statement for word in _words(text)}
         if not names.isdisjoint(words) or not names.isdisjoint(map(_tail, words)):
@@ -161,6 +170,8 @@ class Citations:
         if _stem(path) in self._copied_with:  # a part of each name is that of the copybook
             ends = {end for name in names for end in _parted(name)}
             tagged = [tag.groups() for text in statement for tag in _TAGGED.finditer(text)]
+            if not names.isdisjoint(self._copied_with[_stem(path)]):
+                return True
             return any(not ends.isdisjoint(_parted(word)) for word in words) or any(
                 name.startswith(before) and name.endswith(behind) for before, behind in tagged for name in names
             )

@@ -191,7 +191,7 @@ class Site:
             found["names"], found["kindOf"], found["pageOf"], found["anchors"], strict=True
         ):
             path = found["pages"][place][0]
-            names[found["kinds"][kind]].add(name.upper())
+            names[found["kinds"][kind]] |= {name.upper(), name.upper().rpartition("::")[2]}
             if path not in self.anchors:
                 yield f"C-19: the search for {name} leads to {path}, which is not there"
             elif anchor and anchor not in self.anchors[path]:
