@@ -723,3 +723,10 @@ def test_what_a_copied_paragraph_does_is_not_done_by_the_one_that_its_copy_follo
             1 + (done is found.calls)
         )
         assert {one.paragraph for one in done if one.line == 10} == {"FAILED"}
+
+
+def test_a_number_in_hexadecimal_calls_a_routine_of_the_runtime() -> None:
+    """CALL X"91" names what it calls: it is not a call through an item that is not declared."""
+    source = scan(program('    CALL x"91" USING WS-A.', "    GOBACK.", data=("01  WS-A PIC X.",)))
+    (call,) = facts(source, source.programs[0]).calls
+    assert (call.target, call.call_type, call.unknown) == ('X"91"', "static", "")

@@ -220,10 +220,12 @@ def is_interface(target: str) -> bool:
 
 def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mapping[str, Resolved]) -> ProgramCall:
     """Return a CALL as a transfer to another program."""
-    static = call.target[:1] in "'\""
+    # A number in hexadecimal, as in X"91", is that of a routine of the runtime; it keeps its quotes.
+    is_number = call.target[1:2] in {"'", '"'} and call.target[:1] in {"X", "x"}
+    static = is_number or call.target[:1] in "'\""
     constant = None if static else constants.get(key(call.target))
     reached = None if static or constant is not None else reaching.at(call.target, call.site)
-    name = call.target.strip("'\"").strip() if static else ""
+    name = call.target.upper() if is_number else call.target.strip("'\"").strip() if static else ""
     return ProgramCall(
         target=name or call.target,
         call_type="static" if static else "dynamic",

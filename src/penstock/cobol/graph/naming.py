@@ -33,8 +33,12 @@ def copybook_name(name: str) -> str:
 
 
 def program_name(name: str) -> str:
-    """Return the name of the node of a program or transaction, from what a source calls it: in capitals, without quotes."""
-    return key(name).strip("'\" ")
+    """Return the name of the node of a program or transaction, from what a source calls it: in capitals, without quotes.
+
+    A number in hexadecimal, as in X"91", keeps them.
+    """
+    said = key(name).strip()
+    return said if said[:2] in {'X"', "X'"} else said.strip("'\" ")
 
 
 def field_names(program: str, items: Sequence[DataItem]) -> tuple[str, ...]:
