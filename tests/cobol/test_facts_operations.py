@@ -729,4 +729,4 @@ def test_a_number_in_hexadecimal_calls_a_routine_of_the_runtime() -> None:
     """CALL X"91" names what it calls: it is not a call through an item that is not declared."""
     source = scan(program('    CALL x"91" USING WS-A.', "    GOBACK.", data=("01  WS-A PIC X.",)))
     (call,) = facts(source, source.programs[0]).calls
-    assert (call.target, call.call_type, call.unknown) == ('X"91"', "static", "")
+    assert (call.target, call.call_type, call.names, call.unknown) == ('X"91"', "static", ('X"91"',), "")

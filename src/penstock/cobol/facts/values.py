@@ -561,7 +561,10 @@ class ProgramCall(NamedTuple):
         literal = (
             self.call_type == "static" or METHOD in self.target or (not self.resolved and self.target[:1] in "'\"")
         )
-        names = (self.target.strip("'\"").strip(),) if literal else tuple(found.value for found in self.resolved)
+        said = (
+            self.target.strip("'\"") if self.target[:1] in "'\"" else self.target
+        )  # the quotes of X"91" are part of it
+        names = (said.strip(),) if literal else tuple(found.value for found in self.resolved)
         return tuple(dict.fromkeys(filter(None, map(self._program, names))))
 
     def _program(self, name: str) -> str:
