@@ -17,6 +17,7 @@ from penstock.hosts import nested_values, planning
 from penstock.hosts.base_url import GATEWAY_ADDRESS
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
+from penstock.hosts.installing import plan_install
 from penstock.hosts.records import Record
 from tests.hosts import configurations
 from tests.hosts.machine import Machine
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from penstock.hosts.catalogue import BaseUrl, HostConfig
+    from penstock.hosts.catalogue import BaseUrl, HostConfig, Scope
 
 pytestmark = pytest.mark.proves("H-3")
 THEIRS = "https://proxy.example/x"
@@ -181,6 +182,24 @@ def test_a_host_that_cannot_be_led_is_refused_by_name(machine: Machine, host: st
         in done.stderr
     )
     assert machine.files() == before
+
+
+def test_a_refusal_of_the_gateway_names_a_command_that_works(machine: Machine) -> None:
+    """It is another scope, the host's own variable, the other parts without the gateway, or the gateway itself."""
+    ways: dict[tuple[str, Scope, str], str | None] = {
+        ("codex", "project", GATEWAY_ADDRESS): "penstock install codex --gateway --scope user",
+        ("gemini", "project", "http://h:1"): "penstock install gemini --gateway --scope user --address http://h:1",
+        ("copilot", "user", GATEWAY_ADDRESS): "COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:4000/v1 copilot",
+        ("copilot", "user", "http://h:1/"): "COPILOT_PROVIDER_BASE_URL=http://h:1/v1 copilot",
+        ("opencode", "user", "http://h:1"): None,
+    }
+    ways |= {(host, "user", GATEWAY_ADDRESS): "penstock gateway" for host in ("opencode", "cursor", "vscode", "zed")}
+    for (host, scope, address), way in ways.items():
+        plan = plan_install(HOST_CONFIGS[host], ["gateway"], scope, *machine.around, ["/p"], address=address)
+        assert plan.instead == way
+        assert address == GATEWAY_ADDRESS or GATEWAY_ADDRESS not in plan.refused[0]
+    error = json.loads(machine.type("install", "cline", "--gateway", "--mcp", "--rules", "--json").stdout)["error"]
+    assert (error["code"], error["try"]) == ("denied", "penstock install cline --mcp --rules --scope user")
 
 
 def test_it_is_added_to_the_other_parts_and_removed_alone(machine: Machine) -> None:

@@ -178,7 +178,8 @@ class _Request:
 
         if plan.refused:
             said = "\n".join(plan.refused)
-            return answer.fail("denied", f"Nothing was changed. {said}", None, answer.REFUSED, as_json=self._as_json)
+            said = f"Nothing was changed. {said}"
+            return answer.fail("denied", said, plan.instead, answer.REFUSED, as_json=self._as_json)
         if not self._as_json:
             self._show(plan, nothing)
         if plan.visible and not self._dry_run and not self._yes and not self._is_agreed():

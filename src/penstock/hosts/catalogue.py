@@ -170,6 +170,7 @@ class HostConfig:
         note: What a person must do or know after an installation.
         base_url: Where it is told about the gateway; None if no file of its holds that.
         base_url_help: What a person can do if that is None.
+        base_url_command: The command that starts it with the gateway's address; empty if it takes none from its environment.
     """
 
     name: str
@@ -181,6 +182,7 @@ class HostConfig:
     note: str = ""
     base_url: BaseUrl | None = None
     base_url_help: str = "its own settings for a model's provider have a base URL, if it takes another one at all"
+    base_url_command: str = ""
 
 
 # An entry has only the members that its host's documentation names: a host that is strict about unknown members would cost the
@@ -344,6 +346,7 @@ _ALL = (
             UserPath("COPILOT_HOME", "copilot-instructions.md", ".copilot/copilot-instructions.md"), _AGENTS_MD
         ),
         base_url_help="it takes one from its environment only: COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:4000/v1",
+        base_url_command="COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:4000/v1 copilot",
     ),
     HostConfig(
         name="cursor",

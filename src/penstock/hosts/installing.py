@@ -78,11 +78,13 @@ class InstallPlan:
         changes: One for each file whose content or record changes.
         notes: What a person should know, one sentence each.
         refused: What cannot be done, one sentence each: then nothing is.
+        instead: A command that works in place of what was refused; None if none is known.
     """
 
     changes: tuple[FileEdit, ...]
     notes: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    instead: str | None = None
 
     @property
     def visible(self) -> list[FileEdit]:
@@ -113,7 +115,11 @@ def plan_install(
     """
     draft = _Draft(scope, around, records)
     typed = _typed(program, around)
-    for file, path, here in _by_file(host, wanted, scope, around, draft):
+    found = _by_file(host, wanted, scope, around, draft)
+    if draft.refused:  # so far only the gateway's part is refused
+        draft.instead = _instead(host, wanted, scope, address)
+        draft.refused = [line.replace(GATEWAY_ADDRESS, address.rstrip("/")) for line in draft.refused]
+    for file, path, here in found:
         words = typed if file is host.rules else program
         by_hand = "".join(_by_hand(host, part, words) for part in here)
         draft.add(path, partial(planning.install, host, here, words, file.form, address=address), by_hand)
@@ -201,6 +207,7 @@ class _Draft:
     changes: list[FileEdit] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    instead: str | None = None
 
     def add(self, path: str, decide: Decide, by_hand: str = "") -> None:
         """Add the outcome for one file, or the reason for its refusal."""
@@ -230,7 +237,9 @@ class _Draft:
             )
 
     def plan(self) -> InstallPlan:
-        return InstallPlan(changes=tuple(self.changes), notes=tuple(self.notes), refused=tuple(self.refused))
+        return InstallPlan(
+            changes=tuple(self.changes), notes=tuple(self.notes), refused=tuple(self.refused), instead=self.instead
+        )
 
 
 def _by_file(
@@ -279,6 +288,20 @@ def _no_place(host: HostConfig, part: str, scope: Scope) -> str:
         return f"{host.title} has to be told about the gateway by hand: {host.base_url_help}."
     other = "project" if scope == "user" else "user"
     return f"{host.title} has no file for {part} with --scope {scope}; --scope {other} has one."
+
+
+def _instead(host: HostConfig, wanted: Sequence[str], scope: Scope, address: str) -> str | None:
+    """Return a command that works although this host has no place for the gateway's address in this scope."""
+    others = [f"--{part}" for part in wanted if part != "gateway"]
+    if host.base_url is not None:
+        elsewhere = [] if address == GATEWAY_ADDRESS else ["--address", address]
+        return shlex.join(["penstock", "install", host.name, "--gateway", "--scope", "user", *elsewhere])
+    if host.base_url_command:
+        return host.base_url_command.replace(GATEWAY_ADDRESS, shlex.quote(address.rstrip("/")))
+    if others:
+        return shlex.join(["penstock", "install", host.name, *others, "--scope", scope])
+    # What remains to be done in a shell when the host's own settings have the address.
+    return "penstock gateway" if address == GATEWAY_ADDRESS else None
 
 
 def _typed(program: Sequence[str], around: HostSurroundings) -> Sequence[str]:
