@@ -31,6 +31,8 @@ from penstock.store.sqlite import SqliteStore
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from penstock.workspace.own_files import OwnFolder
+
 LINES = "".join(f"line {n}\n" for n in range(1, 301))
 
 
@@ -398,6 +400,35 @@ def test_a_kept_output_that_is_gone_names_its_own_store(tmp_path: Path, capsys: 
     open_store(kept).close()
     assert main(["page", "uMGSGJq0P1YNHAjdzx1eT4", "--store", kept, "--json"]) == 4
     assert json.loads(capsys.readouterr().out)["error"]["try"] == f"penstock store list --store {kept}"
+
+
+def test_a_home_that_cannot_be_written_holds_nothing_and_keeps_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands that read answer as they do for an empty store; those that write say what cannot be created."""
+
+    def denied(path: str) -> OwnFolder:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+    reads = [["sessions"], ["store", "list"], ["store", "size"], ["store", "check"], ["stats"], ["page", "A" * 22]]
+    reads += [["find", "A" * 22, "x"], ["show", "x"], ["handoff", "x"]]
+
+    def answers() -> list[tuple[int, str]]:
+        found = []
+        for words in reads:
+            status = main([*words, "--json"])
+            found.append((status, re.sub(r'"(facts|store)": .*', "", capsys.readouterr().out)))
+        return found
+
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "empty"))
+    empty = answers()
+    monkeypatch.setenv("PENSTOCK_STORE", str(tmp_path / "none"))
+    monkeypatch.setattr("penstock.store.sqlite.OwnFolder", denied)
+    assert [(status, said.replace("/none", "/empty")) for status, said in answers()] == empty
+    assert {status for status, _ in empty} == {0, 1, 4}
+    for words in (["store", "rm", "A" * 22], ["store", "prune"], ["run", "x", "--model", "scripted:x"]):
+        assert main(words) == 8
+        assert re.search("cannot be created|may not be written", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(("variable", "status"), [("HOME", 2), ("XDG_STATE_HOME", 8)])

@@ -28,7 +28,7 @@ from penstock.store.sqlite import DATABASE, SqliteStore
 from penstock.workspace import locks, own_files, system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 LARGE = b"".join(b"line %d of an artifact\n" % n for n in range(30_000))
@@ -616,6 +616,38 @@ def test_half_a_store_on_a_medium_that_cannot_be_written_is_a_fault(
     with pytest.raises(StoreFault) as caught:
         SqliteStore(str(path))
     assert caught.value.code == "read_only"
+
+
+@pytest.mark.proves("S-12")
+def test_a_store_that_cannot_be_created_is_empty_for_whoever_only_reads(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everything is readable and nothing is in it; a write is refused. Without the option, or if it may exist, it is a fault."""
+
+    def denied(at: str) -> own_files.OwnFolder:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), at)
+
+    monkeypatch.setattr(backend, "OwnFolder", denied)
+    store = SqliteStore(str(path), may_be_missing=True)
+    assert (list(store.sessions()), store.check(), store.size().artifacts) == ([], [], 0)
+    with pytest.raises(ToolError, match="There is no artifact"):
+        store.read("A" * 22, 0, 1)
+    acts: list[Callable[[], object]] = [store.prune, store.scrub, lambda: store.remove_artifact("A" * 22)]
+    acts += [lambda: store.put(b"x"), lambda: store.append("s", 0, "asked", {})]
+    for act in acts:
+        with pytest.raises(StoreFault, match="cannot be created") as caught:
+            act()
+        assert caught.value.code == "read_only"
+    store.close()
+    with pytest.raises(StoreFault, match="may not be written"):
+        SqliteStore(str(path))
+    path.mkdir()
+    with pytest.raises(StoreFault, match="may not be written"):
+        SqliteStore(str(path), may_be_missing=True)
+    assert not list(path.iterdir())
+    (path / "loop").symlink_to("loop")
+    with pytest.raises(StoreFault, match="may not be written"):  # nobody can say what is below
+        SqliteStore(str(path / "loop" / "store"), may_be_missing=True)
 
 
 # ── damage ───────────────────────────────────────────────────────────────────────────────────────────────────────────

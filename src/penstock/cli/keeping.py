@@ -46,7 +46,8 @@ def opened(url: str | None, wait_seconds: float | None = None, *, may_begin: boo
     """Open the store at `url`, or the user's own, for as long as this lasts.
 
     Args:
-        url: The store; None for the user's own, which is created if there is none.
+        url: The store; None for the user's own, which is created if there is none. If it cannot be created, a caller that keeps
+            nothing reads an empty one.
         wait_seconds: As in `open_store`.
         may_begin: Whether a named folder that does not exist is a new store, for a caller that keeps something, and not a typo: a
             check of it would find that all is well.
@@ -58,7 +59,7 @@ def opened(url: str | None, wait_seconds: float | None = None, *, may_begin: boo
 
     if not may_begin and (folder := absent_folder(url)) is not None:
         raise ToolError("not_found", f"There is no store {escape.clip(folder)}.")
-    store = open_store(url, wait_seconds=wait_seconds)
+    store = open_store(url, wait_seconds=wait_seconds, may_be_missing=not may_begin)
     try:
         yield store
     finally:

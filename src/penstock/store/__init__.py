@@ -185,6 +185,7 @@ def open_store(
     keeps_redacted: bool | None = None,
     wait_seconds: float | None = None,
     objects: str | None = None,
+    may_be_missing: bool = False,
 ) -> Store:
     """Return the store at `url`, created if missing.
 
@@ -196,6 +197,7 @@ def open_store(
         keeps_redacted: Whether marks are kept in place of secrets; None for `default_redaction()`.
         wait_seconds: How long a write waits for another process that writes; None for five seconds.
         objects: Where artifacts of a megabyte and more are kept, `s3://BUCKET/FOLDER`; None for `default_objects()`.
+        may_be_missing: For a caller that only reads: whether a folder that does not exist and cannot be created is an empty store.
 
     Raises:
         CallerError: The URL or a number is invalid, or the folder is another user's, shared, or on a network.
@@ -221,6 +223,6 @@ def open_store(
     else:
         from penstock.store.sqlite import SqliteStore
 
-        store = SqliteStore(folder, wait_seconds=wait_seconds, **options)
+        store = SqliteStore(folder, wait_seconds=wait_seconds, may_be_missing=may_be_missing, **options)
     store.retention = retention
     return store

@@ -70,6 +70,7 @@ class SqliteStore(FileTables):
     Args:
         path: The folder, created (mode 0700) if missing.
         wait_seconds: How long a write waits for another process that writes; None for `WAIT_SECONDS`.
+        may_be_missing: Whether a folder that does not exist and cannot be created is an empty store that can only be read.
         options: Those of `Tables`.
 
     Raises:
@@ -77,8 +78,11 @@ class SqliteStore(FileTables):
         StoreFault: It cannot be used now.
     """
 
-    def __init__(self, path: str, *, wait_seconds: float | None = None, **options: Any) -> None:
+    def __init__(
+        self, path: str, *, wait_seconds: float | None = None, may_be_missing: bool = False, **options: Any
+    ) -> None:
         super().__init__(**options)
+        self._may_be_missing = may_be_missing
         self._given_wait = wait_seconds
         self.path = os.path.abspath(path)
         self.url = f"sqlite://{self.path}"
@@ -155,7 +159,13 @@ class SqliteStore(FileTables):
     def _open_read_only(self, why: OSError) -> None:
         """Open a store that may only be read: on a read-only medium, or with another user's rights."""
         if self._folder is None or self._contents is None:
-            raise fault_of(why) from why
+            if not self._may_be_missing or not _is_missing(self.path):
+                raise fault_of(why) from why
+            self._broken = f"{why.filename or self.path} cannot be created ({why.strerror})"
+            self._read_only = True
+            self._connection = self._opened("")
+            self._migrate()
+            return
         # `immutable` makes SQLite ignore the log next to the database. Writes that were not merged would silently be missing.
         log = f"{self._database}-wal"
         if os.path.exists(log) and os.path.getsize(log):
@@ -294,7 +304,9 @@ class SqliteStore(FileTables):
                 raise fault_of(error) from error
 
     def _guarded(self) -> bool:
-        """Return whether the lock of the folder was acquired. Raises `StoreFault` if locks fail."""
+        """Return whether the lock of the folder was acquired. Raises `StoreFault` if locks fail, or if there is no folder."""
+        if self._guard < 0:
+            self._expect_writable()
         try:
             return locks.acquire(self._guard)
         except OSError as error:
@@ -623,6 +635,17 @@ class SqliteStore(FileTables):
                 self.close()
             except Exception:  # noqa: BLE001, S110
                 pass
+
+
+def _is_missing(path: str) -> bool:
+    """Return whether it is certain that nothing has this name: a folder above it that cannot be searched may hold it."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _made(folder: OwnFolder, name: str) -> int:
