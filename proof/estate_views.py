@@ -11,7 +11,7 @@ import os
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.cobol.estate import COBOL_KINDS, Copybooks, kind_of
+from penstock.cobol.estate import COBOL_KINDS, DOCUMENTED_KINDS, Copybooks, kind_of
 from penstock.cobol.graph import EstateGraph
 from penstock.cobol.graph.export import as_json
 from penstock.scribe.estate_reading import FileReader, ReadSetup, members_of, says_anything
@@ -53,7 +53,7 @@ def view(files: Sequence[GatheredFile]) -> EstateView:
     """Return what is said of some files."""
     members = members_of(files)
     shelf = Copybooks(files, members)
-    parts = [part for file in files if _may_say(file) for part in parts_of(file, shelf)]
+    parts = [part for file in files if file.kind in DOCUMENTED_KINDS for part in parts_of(file, shelf)]
     graph = EstateGraph(parts, members)
     told = json.loads("".join(as_json(graph)))
     reader = FileReader(ReadSetup(files=files, members=members))
@@ -64,10 +64,6 @@ def view(files: Sequence[GatheredFile]) -> EstateView:
             subjects[file.path] = one
             documents[file.path] = json.loads(json.dumps(documents_of_code(one)))
     return EstateView(graph, told["nodes"], told["edges"], documents, subjects)
-
-
-def _may_say(file: GatheredFile) -> bool:
-    return file.kind in COBOL_KINDS or file.kind == "dds"
 
 
 def texts(data: bytes) -> list[str]:

@@ -96,9 +96,7 @@ def look(name: str, files: Sequence[GatheredFile], where: str, extent: Extent, d
     faults = [*estate_graph.faults(files, seen, draw, extent.questions), *estate_code.faults(seen)]
     with folder("estates", MEMORY) as out:
         seconds, megabytes = _documented(where, out, is_measured=extent.is_measured)
-        described = {file.path for file in files if file.kind == "dds"}  # which have no pages: docs/document.md
-        nodes = [node for node in seen.nodes if node["path"] not in described]
-        faults += Site(out).faults(sum(len(texts(file.data)) for file in files), nodes, seen.edges)
+        faults += Site(out).faults(sum(len(texts(file.data)) for file in files), seen.nodes, seen.edges)
         lost = unfound(files, seen, out) if where == _EXAMPLES else []
     sample = _sampled(files, extent.law_lines, draw)
     faults += estate_laws.faults(sample, seen if len(sample) == len(files) else view(sample), draw)

@@ -201,12 +201,12 @@ def document_gathered(
     Raises:
         CallerError: `output` cannot be written, or a budget is too small.
     """
-    from penstock.cobol.estate import COBOL_KINDS
+    from penstock.cobol.estate import DOCUMENTED_KINDS
     from penstock.scribe.estate_found import FoundEstate
 
     tell = step or _untold
     members, others = members_of(found.files), found._replace(files=())
-    sources = [one for one in found.files if one.kind in COBOL_KINDS]
+    sources = [one for one in found.files if one.kind in DOCUMENTED_KINDS]
     count = processes_for(sum(len(one.data) for one in sources), processes)
     with spooled(output.path) as spool, Workers(count) as workers:
         # A model adds words to documents, so with a model they are made after it has answered; what programs call is read first.

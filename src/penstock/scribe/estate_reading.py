@@ -123,6 +123,9 @@ class FileReader:
 
 def subject_of(found: GatheredFile, shelf: Copybooks, source_format: Format | None) -> ScannedFile:
     """Return the scan of a file, with the copybooks from a shelf that it names."""
+    if found.kind == "dds":
+        one = subject(shelf.described(found.path, found.data), found.path)
+        return replace(one, about=tuple(replace(about, format="DDS") for about in one.about))
     source = scan(found.data, source_format=source_format, copybooks=shelf.beside(found.path))
     books, paths = _books(source, found.path, shelf)
     return subject(source, found.path, copybooks=books, paths=paths)
@@ -217,6 +220,8 @@ def _why_nothing(file: GatheredFile, one: ScannedFile) -> str:
     """Return why a file that was taken for COBOL contains none, by the reason that explains most."""
     if file.kind == "dclgen":
         return "it declares tables, which the index lists, and no data"
+    if file.kind == "dds":
+        return "its records have no fields"
     head = file.data[:HEAD_BYTES]
     if not head:
         return "it is empty"

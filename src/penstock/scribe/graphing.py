@@ -12,12 +12,11 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol import scan
-from penstock.cobol.estate import COBOL_KINDS, Copybooks, kind_of, member
+from penstock.cobol.estate import COBOL_KINDS, DOCUMENTED_KINDS, Copybooks, kind_of, member
 from penstock.cobol.estate.kinds import decoded
-from penstock.cobol.estate.members import stem
 from penstock.cobol.facts import facts
 from penstock.cobol.graph import EstateGraph, part_of
-from penstock.cobol.program import ALL_FORMATS, key
+from penstock.cobol.program import key
 from penstock.scribe.gathering import Skipped, gather
 from penstock.scribe.workers import Lost, Workers, processes_for
 
@@ -70,7 +69,7 @@ def draw(
     found = gather(root, paths, kind_of, lambda count: tell("files", count, 0))
     members = [member(one.path, one.kind, one.data) for one in found.files if one.kind != "cobol"]
     shelf = Copybooks(found.files, members)
-    sources = [one for one in found.files if one.kind in COBOL_KINDS or one.kind == "dds"]
+    sources = [one for one in found.files if one.kind in DOCUMENTED_KINDS]
     parts: list[ProgramPart] = []
     lost: list[Skipped] = []
     count = processes_for(sum(len(one.data) for one in sources), processes)
@@ -118,10 +117,7 @@ def parts_of(
     """
     beside = shelf.beside(file.path)
     if file.kind == "dds":
-        described = beside(stem(file.path), ALL_FORMATS)
-        if described is None:
-            return
-        source = described
+        source = shelf.described(file.path, file.data)
     else:
         source = scan(file.data, source_format=source_format, copybooks=beside)
     for program in source:

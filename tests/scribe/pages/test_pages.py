@@ -14,15 +14,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.cobol import sources
+from tests.cobol.test_dds import FILES as DESCRIBED
+from tests.cobol.test_dds import PROGRAM as COPYING
 from tests.scribe.pages.conftest import HOSTILE, estate_at, hostile
 from tests.scribe.pages.rendered import page_of, rendered, scripted
 
 from penstock.cli import main
+from penstock.scribe import document as documented
 from penstock.scribe import pages
 from penstock.scribe.pages import graphs, html, markdown
 from penstock.scribe.pages.blocks import DocumentLink, Graph, GraphNode, PageSection, TextBlock
+from penstock.scribe.pages.packing import unpacked
 from penstock.scribe.pages.summary import Summaries, summary_of
 from penstock.text import escape
+from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -650,3 +655,42 @@ def test_a_call_leads_away_from_a_program_to_which_as_gives_another_name(tmp_pat
         names = pages.NameIndex(programs)
         led = [names.called_page(name, documents["CALLER"]["header"]) for name in ("ONE", "TWO", "IN-ONE")]
         assert led == ["ONE", "TWO", "ONE"]
+
+
+EMPTY = b"""\
+     A          R HEADING
+     A                                  1  2'Customers'
+"""
+"""A display file with a text and no field."""
+
+
+@pytest.mark.proves("C-19")
+def test_dds_has_pages_that_the_search_finds(tmp_path: Path) -> None:
+    """A DDS has the page of a copybook: its layout by its own lines, who copies it, and its source; without fields it has none."""
+    there, out = tmp_path / "estate", tmp_path / "out"
+    there.mkdir()
+    for name, data in {**DESCRIBED, "PAY.cbl": COPYING, "EMPTY.dspf": EMPTY}.items():
+        (there / name).write_bytes(data)
+    made = documented((".",), root=Root(str(there)), out=str(out), processes=1)
+    assert sorted(made.copybooks) == ["CUSTD", "CUSTL1", "CUSTL2", "CUSTPF", "FLDREF"]
+    assert [(one.path, one.reason) for one in made.empty] == [("EMPTY.dspf", "its records have no fields")]
+
+    layout = json.loads((out / "copybooks" / "CUSTPF.json").read_text())
+    assert (layout["header"]["format"], layout["header"]["lines"], layout["header"]["comment_lines"]) == ("DDS", 10, 1)
+    places = {item["name"]: item["citations"][0] for item in layout["data_items"]}
+    assert places["CUSNO"] == {
+        "first_line": 4, "last_line": 4, "evidence": "CUSNO 6S 0 ALIAS(CUSTOMER_NUMBER)",
+    }  # fmt: skip
+    told = (out / "copybooks" / "CUSTPF.md").read_text()
+    assert "[PAY](../programs/PAY.md)" in told
+    assert "K CUSNO" in str(unpacked((out / "copybooks" / "CUSTPF.js").read_text().split('"')[1]))
+
+    found = unpacked((out / "search.js").read_text().split('"')[1])
+    pages_of = {
+        (name, found["kinds"][kind]): found["pages"][place][0]
+        for name, kind, place in zip(found["names"], found["kindOf"], found["pageOf"], strict=True)
+    }
+    assert pages_of["CUSTL1", "copybook"] == "copybooks/CUSTL1.html"
+    assert pages_of["NAM", "data"] == "copybooks/FLDREF.html"  # which no program copies
+    drawn = unpacked((out / "estate.js").read_text().split('"')[1])
+    assert "copybooks/CUSTPF" in [path for _, _, path in drawn["nodes"]]

@@ -34,7 +34,7 @@ TOKENS = 2_000
 
 
 def estate(count: int = 2, paragraphs: int = 16) -> Gathered:
-    """Return programs that call each other, each of several chunks, and a job that runs one."""
+    """Return programs that call each other, each of several chunks, a job that runs one, and a DDS."""
     files = []
     for number in range(count):
         text = program(paragraphs, name=f"PROG{number}").replace("AUDITLOG", f"PROG{(number + 1) % count}")
@@ -43,6 +43,7 @@ def estate(count: int = 2, paragraphs: int = 16) -> Gathered:
     kind = kind_of("jcl/NIGHTLY.jcl", job)
     assert kind == "jcl"
     files.append(GatheredFile("jcl/NIGHTLY.jcl", kind, job))
+    files.append(GatheredFile("ORDERS.pf", "dds", b"     A          R ORDER\n     A            NUMBER         6S 0\n"))
     return Gathered(tuple(files), (), (LeftOut(".txt", 2, ("a.txt", "b.txt")),))
 
 

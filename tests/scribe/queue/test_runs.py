@@ -389,7 +389,7 @@ def test_another_version_neither_works_on_a_run_nor_makes_its_site(
     with working(url, loopback(author)):
         ended(database, own)
         seen = progress(database, newer.id)
-    assert (seen.phase, seen.files_waiting) == ("surveying", 1)
+    assert (seen.phase, seen.files_waiting) == ("surveying", 2)
     assert [worker.serves for worker in seen.workers] == [False]
     with pytest.raises(CallerError, match="planned by"):
         finish(database, newer, str(tmp_path))

@@ -10,12 +10,13 @@ Texts in, values out; no file is opened here. Laws: hostile input never raises; 
 from __future__ import annotations
 
 from .copybooks import Copybooks
-from .kinds import COBOL_KINDS, HEAD_BYTES, Kind, kind_of
+from .kinds import COBOL_KINDS, DOCUMENTED_KINDS, HEAD_BYTES, Kind, kind_of
 from .links import CallingProgram, DataSet, Estate, Located, Missing, StepRun, Transaction, User
 from .members import Member, member
 
 __all__ = [
     "COBOL_KINDS",
+    "DOCUMENTED_KINDS",
     "HEAD_BYTES",
     "CallingProgram",
     "Copybooks",

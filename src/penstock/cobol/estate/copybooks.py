@@ -8,17 +8,19 @@ file with the COPY is taken; no file is its own copybook.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..program import DESCRIBED, key
+from ..program import ALL_FORMATS, DESCRIBED, key
 from . import dds
+from .kinds import decoded
 from .members import stem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ..program import Format
+    from ..program import Format, LineKind
     from ..source import ScannedSource
     from .bms import Mapset
     from .kinds import Kind
@@ -129,15 +131,36 @@ class Copybooks:
             self._scanned[at] = self._generated(row) if row.order == _MADE and row.section else _scanned(row)
         return self._scanned[at]
 
-    def _generated(self, row: _Shelved) -> ScannedSource:
-        """Scan what the compiler makes of a DDS; what that refers to is taken from the file that is nearest to it."""
+    def described(self, path: str, data: bytes) -> ScannedSource:
+        """Return all records that a DDS describes, as a copybook that has and shows the lines of the DDS.
+
+        Args:
+            path: The path of the DDS.
+            data: Its bytes.
+        """
+        lines = decoded(data).removesuffix("\n").split("\n")
+        made = self._generated(_Shelved(_MADE, path, b"", ALL_FORMATS), len(lines))
+        shown = [line[6:80].rstrip() for line in lines]  # without the sequence number, as of COBOL
+        kinds: list[LineKind] = [
+            "blank" if not line.strip() else "comment" if line[:1] == "*" else "code" for line in shown
+        ]
+        return replace(made, kinds=tuple(kinds), _shown=shown)
+
+    def _generated(self, row: _Shelved, lines: int = 0) -> ScannedSource:
+        """Scan what the compiler makes of a DDS, as at least so many lines; what that refers to is taken from the file that is
+        nearest to it.
+        """
         from .. import scan
 
-        def find(name: str) -> dds.Description | None:
-            found = self._description(name, row.path)
-            return found[1] if found else None
+        name = stem(row.path)
 
-        return scan(dds.copybook(stem(row.path), row.section, find).encode(), source_format="free")
+        def find(wanted: str) -> dds.Description | None:
+            own = (said for path, said in self._described.get(key(name), ()) if path == row.path and wanted == name)
+            found = self._description(wanted, row.path)
+            return next(own, found[1] if found else None)
+
+        text = dds.copybook(name, row.section, find)
+        return scan((text + "\n" * (lines - text.count("\n"))).encode(), source_format="free")
 
     def _description(self, name: str, beside: str) -> tuple[str, dds.Description] | None:
         """Return the path of the DDS of a file and what it describes; of several, those nearest to another file."""

@@ -32,6 +32,8 @@ table; `control` has what a program of the system reads from SYSIN or SYSTSIN.
 
 COBOL_KINDS: frozenset[str] = frozenset({"cobol", "copybook", "dclgen"})
 """The kinds whose text is COBOL."""
+DOCUMENTED_KINDS = COBOL_KINDS | {"dds"}
+"""The kinds whose files have a page of their own: COBOL, and DDS, from which the compiler makes copybooks."""
 HEAD_BYTES = 32_768
 """How many bytes at the beginning of a file decide its kind."""
 

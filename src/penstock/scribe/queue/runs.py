@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from penstock.call import Call
-from penstock.cobol.estate import COBOL_KINDS
+from penstock.cobol.estate import DOCUMENTED_KINDS
 from penstock.errors import CallerError, ToolError
 from penstock.scribe.file_work import PromptBudget
 from penstock.scribe.gathering import Gathered, GatheredFile, LeftOut, Skipped
@@ -161,7 +161,7 @@ def start(
         number = _insert_run(connection, {**about, "digest": whole, "priority": urgency}, found, fresh=fresh)
         with connection.cursor().copy(b"COPY files (run, number, path, kind, digest, state) FROM STDIN") as copy:
             for place, (one, digest) in enumerate(zip(found.files, digests, strict=True)):
-                state = "waiting" if one.kind in COBOL_KINDS else "beside"
+                state = "waiting" if one.kind in DOCUMENTED_KINDS else "beside"
                 copy.write_row((number, place, os.fsencode(one.path), one.kind, digest, state))
         jobs = list(_surveys(number, found.files))
         # An estate without a source has nothing to survey; a job has to find that out, and links it.
@@ -243,7 +243,7 @@ def _surveys(run: int, files: Sequence[GatheredFile]) -> Iterator[dict[str, Json
     numbers: list[int] = []
     size = 0
     for number, one in enumerate(files):
-        if one.kind not in COBOL_KINDS:
+        if one.kind not in DOCUMENTED_KINDS:
             continue
         if numbers and (size + len(one.data) > SURVEY_BYTES or len(numbers) >= SURVEY_FILES):
             yield {"run": run, "files": list(numbers)}
