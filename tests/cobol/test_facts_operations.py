@@ -208,6 +208,31 @@ def test_a_file_of_the_pdp_10_is_read_like_others() -> None:
     assert [(use.verb, use.line) for use in file.uses] == [("WRITE", 20), ("WRITE", 21)]
 
 
+def test_a_write_of_a_part_of_a_record_writes_nothing_but_on_the_pdp_10() -> None:
+    """GnuCOBOL compiles it to nothing, and other compilers refuse it."""
+    (file,) = told(
+        fixed(
+            "IDENTIFICATION DIVISION.",
+            "PROGRAM-ID. F.",
+            "ENVIRONMENT DIVISION.",
+            "INPUT-OUTPUT SECTION.",
+            "FILE-CONTROL.",
+            '    SELECT KEYS ASSIGN TO "KEYS".',
+            "DATA DIVISION.",
+            "FILE SECTION.",
+            "FD  KEYS.",
+            "01  KEYS-REC.",
+            "    05  LAST-KEY PIC 9(3).",
+            "PROCEDURE DIVISION.",
+            "MAIN.",
+            "    OPEN OUTPUT KEYS.",
+            "    WRITE LAST-KEY.",
+            "    CLOSE KEYS.",
+        )
+    ).files
+    assert [use.verb for use in file.uses] == ["OPEN", "CLOSE"]
+
+
 def test_a_file_is_created_read_updated_and_deleted_where_its_statements_say() -> None:
     """A sort reads the files in USING and creates those in GIVING."""
     rows = {one.resource: (one.create, one.read, one.update, one.delete) for one in told(FILES).crud}

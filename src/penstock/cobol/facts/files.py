@@ -15,7 +15,7 @@ from .layout import pieces
 from .values import FileUse, OuterFile, ProgramFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from .code import Code, ReadStatement
     from .expanding import EntryRow
@@ -136,7 +136,6 @@ def files(
         code: The statements.
         resolve: Returns the values that a data item may have, for `ASSIGN TO item`.
     """
-    uses = _uses(code, items, records)
     described = {key(row.entry.name): row for row in rows if row.entry.word in {"FD", "SD"}}
     found: dict[str, ProgramFile] = {}
     for row in rows:
@@ -147,6 +146,7 @@ def files(
         found.setdefault(
             name, ProgramFile(name=row.entry.name, line=row.line, end_line=row.end_line, copybook=row.copybook)
         )
+    uses = _uses(code, items, records, {name for name, file in found.items() if file.dd in _UNITS})
     return tuple(
         _described(
             _titled(file, described[name], resolve)
@@ -317,10 +317,17 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Res
     return last if label.rpartition("-")[2] in _LABELS else name.upper().removesuffix(_MASS_STORAGE), ()
 
 
-def _uses(code: Code, items: Sequence[DataItem], records: dict[str, list[int]]) -> dict[str, list[FileUse]]:
-    """Return the uses of each file by statements, by the file's name in capitals."""
-    # WRITE and REWRITE name a record, on the PDP-10 also a part of one; the file is the one whose description contains it.
-    by_record = {key(item.name): key(item.file) for item in items if item.file is not None and item.name != "FILLER"}
+def _uses(
+    code: Code, items: Sequence[DataItem], records: dict[str, list[int]], parted: Container[str] = ()
+) -> dict[str, list[FileUse]]:
+    """Return the uses of each file by statements, by the file's name in capitals; `parted` are the files of the PDP-10."""
+    # WRITE and REWRITE name a record; the file is the one whose description contains it. On the PDP-10 they may name a part
+    # of a record. Other compilers refuse that, or compile it to nothing (GnuCOBOL 3.1).
+    by_record = {
+        key(item.name): key(item.file)
+        for item in items
+        if item.file is not None and key(item.file) in parted and item.name != "FILLER"
+    }
     by_record |= {key(items[index].name): file for file, indexes in records.items() for index in indexes}
     uses: dict[str, list[FileUse]] = {}
     for said in code.of(*_VERBS) if records else ():
