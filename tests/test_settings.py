@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from contextlib import closing
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from penstock import settings
+from penstock.agent.command_limits import command_limits
 from penstock.errors import CallerError
+from penstock.guard.output import MAX_TOOL_OUTPUT_CHARS, chars_per_token, default_allowance
 from penstock.session.limits import PROFILES, Pressure
 from penstock.store import (
     LIFE_SECONDS,
     LIMIT_BYTES,
     default_life_seconds,
     default_limit_bytes,
+    default_objects,
+    default_redaction,
+    default_retention,
+    default_url,
     folder_of,
     open_store,
 )
+from penstock.text.fitting import CHARS_PER_TOKEN
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 
 def test_a_store_is_as_large_and_lives_as_long_as_the_environment_says(
@@ -46,7 +57,39 @@ def test_left_alone_a_store_has_its_defaults() -> None:
     assert (default_limit_bytes({}), default_life_seconds({})) == (LIMIT_BYTES, LIFE_SECONDS) == (2 << 30, 604_800.0)
 
 
-@pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "2 GiB", "1_000", "٣", "9" * 30, "nan"])
+def test_an_empty_variable_is_not_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shells and CI set a variable to nothing when they mean no value: nothing is widened, and each limit keeps its default."""
+    prefix = re.compile(r"^\| `((?:PENSTOCK|QQ|SCRIBE)_[A-Z_]+)` ", re.MULTILINE)
+    page = (Path(__file__).parents[1] / "docs/configuration.md").read_text("utf-8")
+    empty = dict.fromkeys(
+        [*prefix.findall(page), *(f"PENSTOCK_{name.upper()}" for name in settings.Settings._fields)], ""
+    )
+    assert len(empty) >= 22
+    asked: tuple[Callable[..., object], ...] = (
+        default_limit_bytes,
+        default_life_seconds,
+        default_retention,
+        default_redaction,
+        default_objects,
+        default_url,
+        settings.allows_secrets,
+        partial(command_limits, []),
+        partial(settings.load, Root(tmp_path)),
+    )
+    for ask in asked:
+        assert ask(environment=empty) == ask(environment={})
+    assert not settings.allows_secrets(empty)
+    for name in empty:
+        monkeypatch.setenv(name, "")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert default_allowance().limit == MAX_TOOL_OUTPUT_CHARS
+        assert chars_per_token() == CHARS_PER_TOKEN
+        monkeypatch.setenv("QQ_MAX_TOOL_OUTPUT", "300")
+        assert default_allowance().limit == 300
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "2 GiB", "1_000", "٣", "9" * 30, "nan"])
 def test_an_invalid_size_is_reported(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An invalid size is reported with its variable when the store is opened, and no store is created."""
     monkeypatch.setenv("PENSTOCK_STORE_LIMIT_BYTES", text)
@@ -56,7 +99,7 @@ def test_an_invalid_size_is_reported(tmp_path: Path, text: str, monkeypatch: pyt
     assert not (tmp_path / "store").exists()
 
 
-@pytest.mark.parametrize("text", ["", "0", "-1", "nan", "inf", "1e9", "a week"])
+@pytest.mark.parametrize("text", [" ", "0", "-1", "nan", "inf", "1e9", "a week"])
 def test_an_invalid_lifetime_is_reported(text: str) -> None:
     """An invalid lifetime, including zero and infinity, is reported with its variable."""
     with pytest.raises(CallerError, match="PENSTOCK_STORE_LIFE_DAYS takes a number above 0, at most 36500, not "):

@@ -79,7 +79,7 @@ def load(
         tell(f"{FILE}: {str(error).removeprefix(FILE + ': ')}. The whole file is passed over.")
         chosen = {}
     variables = {name: f"PENSTOCK_{name.upper()}" for name in known}
-    given = {name: _number(at, environment[at]) for name, at in variables.items() if at in environment}
+    given = {name: _number(at, text) for name, at in variables.items() if (text := environment.get(at))}
     return Settings(**{**chosen, **_checked(given)})
 
 
@@ -103,7 +103,7 @@ def allows_secrets(environment: Mapping[str, str] | None = None) -> bool:
     Raises:
         CallerError: the variable is neither 1 nor 0.
     """
-    text = (os.environ if environment is None else environment).get("PENSTOCK_ALLOW_SECRETS", "0")
+    text = (os.environ if environment is None else environment).get("PENSTOCK_ALLOW_SECRETS") or "0"
     if text not in {"0", "1"}:
         raise CallerError(f"PENSTOCK_ALLOW_SECRETS takes 1 or 0, not {text[:40]!r}")
     return text == "1"

@@ -74,7 +74,7 @@ def test_numbers_of_the_environment_are_taken_within_their_bounds(monkeypatch: p
         ("PENSTOCK_MAX_TOOL_OUTPUT", "QQ_MAX_TOOL_OUTPUT", lambda: guarding.default_allowance().limit, 28_000,
          {"200": 200, "201": 201, " 500 ": 500}, ("199", "200.5", "-200", "x" * 50)),
         ("PENSTOCK_CHARS_PER_TOKEN", "QQ_CHARS_PER_TOKEN", guarding.chars_per_token, 3.5,
-         {"0.1": 0.1, "64": 64.0}, ("0.09", "-1", "inf", "nan", "")),
+         {"0.1": 0.1, "64": 64.0}, ("0.09", "-1", "inf", "nan", " ")),
     ):  # fmt: skip
         assert ask() == default
         for text, value in taken.items():

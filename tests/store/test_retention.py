@@ -125,7 +125,7 @@ def test_a_rule_is_a_number_above_0(rule: str) -> None:
     ("variable", "sound", "wrong"),
     [
         ("PENSTOCK_STORE_KEEP_DAYS", {"0.5": 0.5, "36500": 36_500, "1e2": 100}, ["0", "-1", "36501", "nan", "inf", "1_0"]),
-        ("PENSTOCK_STORE_KEEP_BYTES", {"1": 1, str(10**18): 10**18}, ["0", str(10**18 + 1), "1.5", "", "1_0", "\u0661"]),
+        ("PENSTOCK_STORE_KEEP_BYTES", {"1": 1, str(10**18): 10**18}, ["0", str(10**18 + 1), "1.5", " ", "1_0", "\u0661"]),
         ("PENSTOCK_STORE_KEEP_SESSIONS", {"1": 1, str(10**9): 10**9}, ["0", str(10**9 + 1), "many", "-3"]),
     ],
 )  # fmt: skip

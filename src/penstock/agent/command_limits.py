@@ -49,7 +49,7 @@ def command_limits(given: Iterable[str] = (), environment: Mapping[str, str] | N
     """
     environment = os.environ if environment is None else environment
     chosen = dict(zip(VARIABLES, (MAX_PROCESSES, default_memory_bytes(), MAX_OPEN_FILES, MAX_FILE_BYTES), strict=True))
-    chosen |= {name: _number(at, environment[at]) for name, at in VARIABLES.items() if at in environment}
+    chosen |= {name: _number(at, text) for name, at in VARIABLES.items() if (text := environment.get(at))}
     for one in given:
         name, _, text = one.partition("=")
         if name not in VARIABLES:

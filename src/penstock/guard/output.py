@@ -205,14 +205,14 @@ def _allowance(limits: OutputLimits) -> Allowance:
 
 
 def _from_environment(names: tuple[str, ...], kind: type[Any], default: Any) -> Any:
-    """Return the number in the first of the variables `names` that is set.
+    """Return the number in the first of the variables `names` that is set and not empty.
 
     A value that is not a number in range causes a warning and gives `default`. The environment is read at each call, so that a test
     or a host can change it while the process runs.
     """
     for name in names:
         text = os.environ.get(name)
-        if text is None:
+        if not text:
             continue
         try:
             value = kind(text)

@@ -124,7 +124,7 @@ def default_redaction(environment: Mapping[str, str] | None = None) -> bool:
     Raises:
         CallerError: The variable is neither 1 nor 0.
     """
-    text = (os.environ if environment is None else environment).get("PENSTOCK_STORE_REDACT", "0")
+    text = (os.environ if environment is None else environment).get("PENSTOCK_STORE_REDACT") or "0"
     if text not in {"0", "1"}:
         raise CallerError(f"PENSTOCK_STORE_REDACT takes 1 or 0, not {text[:40]!r}")
     return text == "1"

@@ -143,13 +143,13 @@ def default_retention(environment: Mapping[str, str] | None = None) -> Retention
 
 
 def number_in(environment: Mapping[str, str], variable: str, kind: type[_N], most: int) -> _N | None:
-    """Return the number that a variable is set to; None if it is not set.
+    """Return the number that a variable is set to; None if it is empty or not set.
 
     Raises:
         CallerError: It is not a number of this kind above 0, or exceeds `most`.
     """
     text = environment.get(variable)
-    if text is None:
+    if not text:
         return None
     try:
         value = kind(text) if text.isascii() and "_" not in text else kind(0)
