@@ -130,6 +130,7 @@ def _object(done: Rescue) -> dict[str, Any]:
         "undo": _undo(done),
         "window_tokens": done.limit_tokens,
         "tokens_before": done.tokens_before,
+        "likely_tokens_before": done.likely_tokens_before,
         "tokens_after": done.tokens_after,
         "overhead_tokens": done.overhead_tokens,
         "overhead_basis": done.overhead_basis,
@@ -158,12 +159,11 @@ def _words(done: Rescue, file: str, *, is_append: bool) -> str:
     if not done.is_stuck:
         if done.limit_tokens is None:
             way = "If it is refused nevertheless, give the model's window: --window TOKENS"
-            head = (
-                f"No refusal is recorded, and the model's window is not known: about {done.tokens_before} tokens. {way}"
-            )
+            size = f"about {done.likely_tokens_before} tokens"
+            head = f"No refusal is recorded, and the model's window is not known: {size}. {way}"
         else:
             limit = f"{done.limit_tokens}, {done.limit_source}"
-            head = f"Not stuck: about {done.tokens_before} tokens of {limit}. Nothing was written."
+            head = f"Not stuck: about {done.likely_tokens_before} tokens of {limit}. Nothing was written."
         return "\n".join([head, *lines])
     if done.irreducible is not None:
         return "\n".join(["Stuck, and nothing more can be cut:", *lines, str(done.irreducible)])
@@ -179,14 +179,14 @@ def _head(done: Rescue, *, is_append: bool) -> list[str]:
     """Return what was done, in numbers, and their basis."""
     form = "by an append to it" if is_append else "as a new session"
     head = f"Stuck; revived {form}" if done.path else f"Stuck; would be revived {form}"
-    limit = "" if done.limit_tokens is None else f", at most {done.limit_tokens}, {done.limit_source}"
+    limit = "" if done.limit_tokens is None else f" of {done.limit_tokens}, {done.limit_source}"
     beside = {
         "measured": "as the provider counted",
         "recorded": "as the file holds it",
         "assumed": "assumed: the file does not say it",
     }[done.overhead_basis]
     return [
-        f"{head}: about {done.tokens_before} -> {done.tokens_after} tokens{limit}.",
+        f"{head}: at most {done.tokens_before} -> {done.tokens_after} tokens{limit}.",
         f"Instructions and tools are {done.overhead_tokens} of them, {beside}.",
     ]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from penstock.cli import main, terminal
+from penstock.cli import main, rescuing, terminal
 from penstock.errors import CallerError
 from penstock.hosts.rescue import Rescue, rescue
 from penstock.hosts.rescue.projection import project
@@ -129,6 +129,22 @@ def test_nothing_is_written_for_a_session_that_is_not_stuck(host: str, tmp_path:
     done, kept = rescued(host, path, 1_000_000)
     assert (done.is_stuck, done.path, done.cuts, dict(kept)) == (False, "", (), {})
     assert [entry.name for entry in tmp_path.iterdir()] == ["s.jsonl"]
+
+
+def test_each_size_says_whether_it_is_likely_or_an_upper_bound(tmp_path: Path) -> None:
+    """What a person reads as "about" is the likely size, stuck or not; "at most" is the bound that a fit is claimed on."""
+    path = claude(tmp_path / "s.jsonl", "", (FLOOD,))
+    for window in (9_000, 1_000_000):
+        done, _ = rescued("claude", path, window, form="plan")
+        assert done.likely_tokens_before < done.tokens_before
+        told = rescuing._object(done)
+        assert (told["tokens_before"], told["likely_tokens_before"]) == (done.tokens_before, done.likely_tokens_before)
+        words = rescuing._words(done, path, is_append=False)
+        assert f"about {done.likely_tokens_before} tokens" in words
+        if done.is_stuck:
+            assert f"at most {done.tokens_before} -> {done.tokens_after} tokens of 9000, as you said." in words
+            (sentence,) = (one.sentence for one in done.findings if one.code == "over_window")
+            assert f"about {done.likely_tokens_before} tokens" in sentence
 
 
 @pytest.mark.parametrize("host", SESSIONS)

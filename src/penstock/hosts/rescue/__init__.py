@@ -57,7 +57,9 @@ class Rescue:
     findings: tuple[Finding, ...]
     """Findings about a session, those that block it first."""
     tokens_before: int
-    """The approximate size of its next request."""
+    """The size of its next request, as an upper bound."""
+    likely_tokens_before: int
+    """The likely size of its next request: the figure that is compared with the limit."""
     overhead_tokens: int
     """Tokens of a request apart from its messages: instructions and tools."""
     overhead_basis: Basis
@@ -159,6 +161,7 @@ def rescue(
         done = Rescue(
             findings=(*found, *_of_the_host(host, head)),
             tokens_before=max(size.tokens, _stated_tokens(projection)),
+            likely_tokens_before=size.likely_tokens,
             overhead_tokens=size.fixed_tokens,
             overhead_basis=size.basis,
             limit_tokens=limit,
@@ -166,7 +169,7 @@ def rescue(
             folder=head.folder,
         )
         if not done.is_stuck:
-            return replace(done, tokens_before=size.likely_tokens)  # the figure that is compared with the limit
+            return done
         done = _with_live_sign(done, read, path)
         if done.live_sign and form != "plan":
             return done
