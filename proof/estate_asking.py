@@ -29,6 +29,8 @@ _NUMBERED = re.compile(r"(?m)^(?:[\w$#@-]+:)?(\d+)\|(.*)$")
 _WORD = re.compile(r"[A-Za-z0-9][\w-]*")
 _CHANGED = re.compile(r"^(.{6} .*?\bMOVE\s+)(\d)(\d*\s+TO\s.*)$", re.IGNORECASE)
 _LEFT_OUT = "not shown)"
+_NO_NAMES = re.compile(r"\n\((\d+) of \1 names are not shown\)")
+"""What a prompt says in place of its outline if its lines leave no room for that (C-5)."""
 _NOT_ITEMS = frozenset({"FILLER", "PIC", "PICTURE", "REDEFINES", "VALUE", "OCCURS", "USAGE"})
 _ESTIMATE, _EXACT = Tokens(model="o200k", mode="estimate"), Tokens(model="o200k", mode="exact")
 
@@ -112,7 +114,8 @@ def _prompts(one: ScannedFile) -> Iterator[str]:
         if chunk.kind == "whole":
             continue
         context, _, _ = asked.partition("\nSource (line|text")
-        if "\nOutline (" not in context and len(plan.chunks) > 1 and any(part.program.paragraphs for part in one.parts):
+        has_outline = "\nOutline (" in context or _NO_NAMES.search(context) is not None
+        if not has_outline and len(plan.chunks) > 1 and any(part.program.paragraphs for part in one.parts):
             yield f"C-6: the prompt of {where} has no outline"
         if _LEFT_OUT in context:
             continue

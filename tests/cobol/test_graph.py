@@ -1595,3 +1595,42 @@ def test_a_data_set_of_an_ims_step_is_used_by_its_disp_where_the_program_never_o
         graph = graph_of({"gs.cbl": program.encode(), "j1.jcl": job.format(runs).encode()})
         found = impact(graph, "J1.S1", kind="step").edges
         assert {str(one.target): (one.verb, one.certainty) for one in found if one.target.kind == "dataset"} == used
+
+
+@pytest.mark.proves("C-16")
+def test_a_segment_and_a_queue_that_data_names_cite_the_line_where_the_data_gets_the_name() -> None:
+    """The call has only the name of an item; a change of what is held cites where the segment was named, too."""
+    text = sources.program(
+        "    MOVE 'CHILD' TO SSA-NAME.",
+        "    CALL 'CBLTDLI' USING 'GHU' A-PCB A CHILD-SSA.",
+        "    CALL 'CBLTDLI' USING 'REPL' A-PCB A.",
+        "    EXEC DLI GU SEGMENT((SEG)) END-EXEC.",
+        "    EXEC DLI GU SEGMENT(OTHER) END-EXEC.",
+        "    MOVE 'PAY.IN' TO WS-Q.",
+        "    MOVE WS-Q TO MQOD-OBJECTNAME OF MQM-OD.",
+        "    CALL 'MQOPEN' USING HC MQM-OD OPT HO CC RC.",
+        "    CALL 'MQGET' USING HC HO MD GMO LEN BUF DLEN CC RC.",
+        data=(
+            "01  A PIC X(9).",
+            "01  A-PCB PIC X(9).",
+            "01  SEG PIC X(8) VALUE 'ROOT'.",
+            "01  CHILD-SSA.",
+            "    05  SSA-NAME PIC X(8).",
+            "    05  FILLER PIC X.",
+            "01  WS-Q PIC X(48).",
+            "01  MQM-OD.",
+            "    COPY CMQODV.",
+        ),
+    )
+    lines = text.split("\n")
+    edges = (edge for edge in graph_of({"P.cbl": text.encode()}).drawn if edge.target.kind in {"segment", "queue"})
+    assert {
+        (edge.verb, edge.target.name): [" ".join(lines[one.line - 1].split()[:2]) for one in edge.citations]
+        for edge in edges
+    } == {
+        ("reads", "CHILD"): ["MOVE 'CHILD'", "CALL 'CBLTDLI'"],
+        ("writes", "CHILD"): ["MOVE 'CHILD'", "CALL 'CBLTDLI'"],
+        ("reads", "ROOT"): ["01 SEG", "EXEC DLI"],
+        ("reads", "OTHER"): ["EXEC DLI"],
+        ("reads", "PAY.IN"): ["MOVE 'PAY.IN'", "CALL 'MQGET'"],
+    }

@@ -13,13 +13,14 @@ from .resolving import literal
 from .values import DLI_INTERFACES, DliOperation, SegmentUse
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from .calls import WrittenCall
     from .code import Block, Code
     from .naming import DataNames
     from .reaching import Reaching
     from .resolving import Values
+    from .values import Resolved
 
 _HOLDING = frozenset({"GHU", "GHN", "GHNP"})
 _CHANGING = frozenset({"REPL", "DLET"})
@@ -32,13 +33,22 @@ _OF_MESSAGE = 3  # parameters: the function, the PCB, and the area
 _MOST_SEGMENTS = 255  # of a database, and so of a PCB
 
 
+_Held = dict[str, "tuple[Resolved, ...]"]
+"""The segments that calls hold, each with where the data gets its name."""
+
+
 class _Step(NamedTuple):
     """A segment on the path of a call."""
 
-    names: tuple[str, ...]
-    """The segment, or each that it may be."""
+    names: Mapping[str, tuple[Resolved, ...]]
+    """The segment, or each that it may be, with where the data gets its name."""
     is_transferred: bool
     """Whether the call brings or takes the data of the segment, too."""
+
+    @property
+    def first(self) -> str:
+        """The segment, or the first that it may be."""
+        return next(iter(self.names))
 
 
 class _Functions(NamedTuple):
@@ -81,12 +91,12 @@ def _block(block: Block, code: Code, values: Values) -> DliOperation:
             # SEGMENT((A)) names the item that holds the name.
             item = argument.strip("() ")
             held = values.of(item) if argument.startswith("(") else ()
-            steps.append(_Step(tuple(dict.fromkeys(value.value for value in held)) or (item,), False))
+            steps.append(_Step(_by_name((value.value, value) for value in held) or {item: ()}, False))
         elif option in {"INTO", "FROM"} and steps:
             steps[-1] = steps[-1]._replace(is_transferred=True)
     return DliOperation(
         function=command.name,
-        segments=tuple(step.names[0] for step in steps),
+        segments=tuple(step.first for step in steps),
         pcb=command.get("PCB") or (name or None),
         area=command.get("INTO", "FROM"),
         resolved=values.of(name) if name else (),
@@ -128,7 +138,7 @@ def _called(
     steps = [step for name in further if (step := _step(name, names, values)) is not None]
     return DliOperation(
         function=" or ".join(function.names) or (parameters[0] if parameters else ""),
-        segments=tuple(step.names[0] for step in steps),
+        segments=tuple(step.first for step in steps),
         pcb=parameters[1] if len(parameters) > 1 else None,
         area=parameters[2] if len(parameters) > 2 else None,
         resolved=values.of(parameters[0]) if parameters else (),
@@ -170,23 +180,32 @@ def _uses(functions: _Functions, steps: Sequence[_Step]) -> Iterator[SegmentUse]
         is_used = step.is_transferred or at == len(steps) - 1
         for function in functions.names:
             done = function if is_used or function not in _PUTTING else _READING
-            for name in step.names:
-                yield SegmentUse(done, name, functions.is_sure and len(step.names) == 1)
+            for name, said_by in step.names.items():
+                yield SegmentUse(done, name, functions.is_sure and len(step.names) == 1, said_by)
 
 
-def _holding(found: Sequence[DliOperation]) -> dict[tuple[str, str | None], dict[str, None]]:
+def _by_name(said: Iterable[tuple[str, Resolved]]) -> dict[str, tuple[Resolved, ...]]:
+    """Return each name with all places that say it, in their order."""
+    found: dict[str, tuple[Resolved, ...]] = {}
+    for name, place in said:
+        found[name] = (*found.get(name, ()), place)
+    return found
+
+
+def _holding(found: Sequence[DliOperation]) -> dict[tuple[str, str | None], _Held]:
     """Return the segments that calls hold, by the PCB, and by the PCB and the area, each once."""
-    held: dict[tuple[str, str | None], dict[str, None]] = {}
+    held: dict[tuple[str, str | None], _Held] = {}
     for one in found:
         above = one.segments[:-1]
-        names = [use.segment for use in one.uses if use.function in _HOLDING and use.segment not in above]
+        names = {use.segment: use.said_by for use in one.uses if use.function in _HOLDING and use.segment not in above}
         for area in (None, key(one.area or "")) if one.pcb is not None and names else ():
             segments = held.setdefault((key(one.pcb or ""), area), {})
-            segments |= dict.fromkeys(names[: _MOST_SEGMENTS - len(segments)])
+            fresh = [name for name in names if name not in segments]
+            segments |= {name: names[name] for name in fresh[: _MOST_SEGMENTS - len(segments)]}
     return held
 
 
-def _changed(one: DliOperation, held: dict[tuple[str, str | None], dict[str, None]]) -> Iterator[SegmentUse]:
+def _changed(one: DliOperation, held: dict[tuple[str, str | None], _Held]) -> Iterator[SegmentUse]:
     """Yield the segments that a REPL or DLET without segments changes: those that the calls with the same PCB hold.
 
     If one of these calls has the same area, the others do not count.
@@ -194,8 +213,8 @@ def _changed(one: DliOperation, held: dict[tuple[str, str | None], dict[str, Non
     if one.function in _CHANGING and one.pcb is not None:
         pcb = key(one.pcb)
         segments = held.get((pcb, key(one.area or ""))) or held.get((pcb, None), {})
-        for segment in segments:
-            yield SegmentUse(one.function, segment, len(segments) == 1)
+        for segment, said_by in segments.items():
+            yield SegmentUse(one.function, segment, len(segments) == 1, said_by)
 
 
 def _step(name: str, names: DataNames, values: Values) -> _Step | None:
@@ -206,12 +225,12 @@ def _step(name: str, names: DataNames, values: Values) -> _Step | None:
     index = names.one(name)
     whole = values.item(index)[:1] if index is not None else ()
     while index is not None:
-        found = [value.value for value in values.item(index)]
-        segments = [one[:_NAME].split("(")[0].split("*")[0].strip() for one in found]
+        found = values.item(index)
+        segments = ((one.value[:_NAME].split("(")[0].split("*")[0].strip(), one) for one in found)
         if found:
             # The command code D, after a name and an asterisk, asks for the data of an upper segment.
             codes = [one.value[_NAME:].partition("*")[2].partition("(")[0] for one in whole]
-            named = tuple(dict.fromkeys(filter(None, segments)))
+            named = _by_name((name, one) for name, one in segments if name)
             return _Step(named, any("D" in one for one in codes)) if named else None
         parts = names.children.get(index, [])
         index = parts[0] if parts else None

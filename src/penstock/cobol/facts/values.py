@@ -456,6 +456,8 @@ class SegmentUse(NamedTuple):
     segment: str
     is_sure: bool
     """Whether the call has no other function and no other segment in this place."""
+    said_by: tuple[Resolved, ...] = ()
+    """Where the data gets the segment's name; none if the statement itself has the name."""
 
 
 class DliOperation(NamedTuple):

@@ -15,7 +15,7 @@ from ..program import key
 from .values import CitedLine, ColumnUse, EstateEdge, NodeId
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ..facts.values import CicsOperation, DliOperation, Facts, IdmsOperation, MqOperation, Resolved, SqlOperation
     from .values import Certainty, Kind, Verb
@@ -172,6 +172,11 @@ def _cited(
     return (CitedLine(program.path, one.line, one.copybook, one.end_line if one.end_line > one.line else None),)
 
 
+def _named_at(values: Iterable[Resolved], program: DrawnProgram) -> Iterator[CitedLine]:
+    """Yield where the data gets a name."""
+    return (CitedLine(program.path, value.line, value.copybook) for value in values)
+
+
 def _sent(one: SqlOperation) -> tuple[str, ...]:
     """Return the host variables whose values a statement stores: those after WHERE only select."""
     text = _LITERAL.sub("''", dotted(one.text))
@@ -201,7 +206,7 @@ def _cics(one: CicsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
     if known is None or not one.resource:
         return
     verb, kind = known
-    cited = (*_cited(one, program), *(CitedLine(program.path, value.line, value.copybook) for value in one.resolved))
+    cited = (*_cited(one, program), *_named_at(one.resolved, program))
     for name, certainty, why in _named(one.resource, one.resolved, one.is_sure, one.unknown, program):
         named = NodeId(kind, _map(one, name) if kind == "map" else name)
         node = NodeId("field", name) if certainty == "unknown" else named
@@ -249,15 +254,17 @@ def _dli(one: DliOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
     """Yield what a DL/I call does with segments."""
     cited = _cited(one, program)
     used: dict[tuple[Verb, str], bool] = {}
+    places: dict[str, dict[CitedLine, None]] = {}
     for use in one.uses:
         verb = _DLI.get(use.function)
         if verb is not None:
             at = (verb, key(use.segment.strip(_QUOTES)))
             used[at] = used.get(at, False) or use.is_sure
+            places.setdefault(at[1], {}).update(dict.fromkeys(_named_at(use.said_by, program)))
     for (verb, segment), is_sure in used.items():
         certainty: Certainty = "is" if is_sure else "may"
         why = "" if is_sure else "the call may have another function or segment"
-        yield EstateEdge(program.program, verb, NodeId("segment", segment), certainty, cited, why)
+        yield EstateEdge(program.program, verb, NodeId("segment", segment), certainty, (*cited, *places[segment]), why)
 
 
 def _idms(one: IdmsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
@@ -282,4 +289,5 @@ def _mq(one: MqOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
     values = dict.fromkeys(value.value for value in one.resolved)
     for name, certainty, why in _named(one.queue, one.resolved, len(values) == 1, "", program):
         node = NodeId("field", name) if certainty == "unknown" else NodeId("queue", name)
-        yield EstateEdge(program.program, verb, node, certainty, cited, why)
+        named_at = _named_at((value for value in one.resolved if key(value.value) == name), program)
+        yield EstateEdge(program.program, verb, node, certainty, (*cited, *named_at), why)
