@@ -61,11 +61,13 @@ def test_an_outage_that_is_shorter_than_the_wait_is_outlasted(begun: Callable[..
 
 @pytest.mark.proves("S-11")
 def test_what_the_provider_asks_for_beyond_the_wait_is_not_waited_for(begun: Callable[..., Agent]) -> None:
-    """The provider would refuse any earlier request, so the run ends at once."""
-    limited = {"error": {"type": "rate_limit_error", "message": "Try again in 3600s."}}
+    """The provider would refuse any earlier request, so the run ends at once, and says how long in units that people read."""
+    limited = {"error": {"type": "rate_limit_error", "message": "Try again in 604800s."}}
     agent = begun(ScriptedModel([fail(429, limited), say("never")]))
     agent._max_wait_seconds = 30
-    assert agent.run("Look.").outcome == "outage"
+    run = agent.run("Look.")
+    assert run.outcome == "outage"
+    assert "nothing may be sent for 7 d more (--wait 30)" in run.message
     assert agent.now() == 0
 
 

@@ -119,7 +119,7 @@ def test_the_report_is_aligned_inert_and_says_about_where_it_estimates(
     assert heads[1].startswith("9 reads, 9.0 a task, 5 repeated; each 90 lines and about ")
     assert heads[2:-1] == ["calls", "cuts", "handoffs", "refusals", "Faults: 3 overloaded", "response times"]
     assert re.fullmatch(rf"cost against size: \d+ of {WINDOW} tokens", heads[-1])
-    assert "Waits: 1 wait, 60 seconds in all" in out
+    assert "Waits: 1 wait, 60 s in all" in out
     assert "\x1b" not in out
     assert "\u202e" not in out
     assert "\\x1b[2Jview\\u{202e} | 99" in out

@@ -45,6 +45,7 @@ from penstock.session import (
     to_dict,
 )
 from penstock.store.texts import put_text, put_texts
+from penstock.text.notices import duration
 from penstock.wires import begin, text_message
 from penstock.wires.placeholders import GO_ON_FROM_HERE, with_told
 
@@ -399,7 +400,7 @@ class Agent:
         while not self.is_stopped and (left := step.until_seconds - self._clock()) > 0:
             if told - left >= _COUNTDOWN_SECONDS:
                 told = left
-                self.listener.step(self.session, f"waits {left:.0f} s: {step.why}")
+                self.listener.step(self.session, f"waits {duration(round(left))}: {step.why}")
             self._sleep(min(_WAIT_STEP_SECONDS, left))
         self.feed(Ticked(now_seconds=self._clock()))
 
@@ -424,8 +425,9 @@ class Agent:
         since, words = self._asking.outage
         if step.until_seconds - since <= self._max_wait_seconds:
             return ""
-        lasted = f"The provider has failed for {self._clock() - since:.0f} s, and nothing may be sent for"
-        more = f"{max(0.0, step.until_seconds - self._clock()):.0f} s more (--wait {self._max_wait_seconds:.0f})."
+        lasted = f"The provider has failed for {duration(round(self._clock() - since))}, and nothing may be sent for"
+        left = duration(round(max(0.0, step.until_seconds - self._clock())))
+        more = f"{left} more (--wait {self._max_wait_seconds:.0f})."
         return f"{lasted} {more} It said: {words}\n{self._stopped()}"
 
     def _ask(self, step: Ask) -> None:

@@ -16,7 +16,7 @@ from penstock.cli.completion import complete_model
 from penstock.cli.queues import RUN, named_model, queue_option
 from penstock.errors import CallerError
 from penstock.text import escape
-from penstock.text.notices import counted
+from penstock.text.notices import counted, duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,7 +39,6 @@ _ASK_TOKENIZER = (
     "--tokenizer o200k, cl100k, claude or claude3 says it."
 )
 _MAX_SPANS = 6  # of a chunk in one line
-_MINUTES_FROM = 120
 _MAX_REASONS = 3
 
 
@@ -505,14 +504,10 @@ def _progress_of_chunks(line: terminal.ProgressLine) -> Callable[[Progress], Non
 
     def told(made: Progress) -> None:
         failed = f", {made.failed} failed" if made.failed else ""
-        left = f", {_seconds(made.left_seconds)} left" if made.done else ""
+        left = f", {duration(round(made.left_seconds))} left" if made.done else ""
         tell(f"chunks{failed}{left}", made.done, made.total)
 
     return told
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < _MINUTES_FROM else f"{seconds / 60:.0f} min"
 
 
 def _reasons(done: Documented) -> list[str]:

@@ -18,7 +18,7 @@ from penstock.cli.sessions import SESSION_NAME, child_line
 from penstock.cli.terminal import render_table
 from penstock.errors import CallerError
 from penstock.text import escape
-from penstock.text.notices import counted
+from penstock.text.notices import counted, duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -343,7 +343,7 @@ def _cutting(found: Stats) -> str:
 
 def _trouble(found: Stats) -> str:
     faults = ", ".join(f"{count} {escape.clip(kind)}" for kind, count in Counter(found.faults).most_common())
-    waits = f"{counted(len(found.waits), 'wait')}, {sum(found.waits):.0f} seconds in all" if found.waits else ""
+    waits = f"{counted(len(found.waits), 'wait')}, {duration(sum(found.waits))} in all" if found.waits else ""
     return "\n".join(
         part for part in (f"Faults: {faults}" if faults else "", f"Waits: {waits}" if waits else "") if part
     )

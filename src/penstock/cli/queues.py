@@ -18,7 +18,7 @@ from penstock.cli import answer, options, terminal
 from penstock.cli.commands import HelpPage, command, group
 from penstock.errors import CallerError
 from penstock.text import escape
-from penstock.text.notices import counted
+from penstock.text.notices import counted, duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS = 2.0  # between two looks at a run that is followed
 _LINE_SECONDS = 60.0  # between two lines without a terminal
-_MINUTES_FROM = 120
 _LONGEST_LEASE_SECONDS = 86_400
 _MAX_LIMIT = 10**12  # a minute; their sums are 64-bit numbers
 PATIENCE_SECONDS = 3_600.0
@@ -146,10 +145,7 @@ def follow(database: Database, run: int, line: terminal.ProgressLine) -> RunProg
 
 
 def _left(seen: RunProgress) -> str:
-    seconds = seen.left_seconds
-    if seconds is None:
-        return ""
-    return f", {seconds:.0f} s left" if seconds < _MINUTES_FROM else f", {seconds / 60:.0f} min left"
+    return "" if seen.left_seconds is None else f", {duration(round(seen.left_seconds))} left"
 
 
 def _line(seen: RunProgress) -> str:

@@ -10,6 +10,7 @@ import click
 
 from penstock.cli import answer, options
 from penstock.cli.commands import command
+from penstock.text.notices import duration
 
 if TYPE_CHECKING:
     from penstock.overflow import Diagnosis, Overflow, RefusalRule
@@ -63,7 +64,7 @@ def describe(found: Diagnosis) -> str:
     if found.overflow is not None:
         lines += _numbers(found.overflow)
     if found.retry_after_seconds is not None:
-        lines.append(f"retry after: {found.retry_after_seconds:g} s")
+        lines.append(f"retry after: {duration(found.retry_after_seconds)}")
     return "\n".join(lines)
 
 

@@ -33,6 +33,7 @@ from penstock.errors import Refusal
 from penstock.models.connecting import new_client, run_once
 from penstock.models.reading import AnswerStream, as_text, read_answer
 from penstock.text.json_access import parsed_finite
+from penstock.text.notices import duration
 from penstock.wires.failures import Cancelled, Disconnected, Refused, Unreadable
 from penstock.wires.table import wire_named
 
@@ -199,13 +200,13 @@ async def _timed(
         # A time-out from elsewhere, such as from `on_text`, is passed on as it is.
         if not clock.expired():
             raise
-        raise Disconnected("whole", f"There was no whole answer from {endpoint.url} in {whole:g} s.") from None
+        raise Disconnected("whole", f"There was no whole answer from {endpoint.url} in {duration(whole)}.") from None
     except httpx2.ProxyError as error:
         raise Disconnected("connect", f"The proxy makes no connection to {endpoint.url}: {_reason(error)}") from None
     except (httpx2.ConnectTimeout, httpx2.ConnectError) as error:
         raise Disconnected("connect", f"There is no connection to {endpoint.url}: {_reason(error)}") from None
     except httpx2.TimeoutException:
-        raise Disconnected("idle", f"Nothing came from {endpoint.url} for {whole * IDLE_SHARE:g} s.") from None
+        raise Disconnected("idle", f"Nothing came from {endpoint.url} for {duration(whole * IDLE_SHARE)}.") from None
     except (httpx2.SSEError, httpx2.DecodingError) as error:
         raise Unreadable(f"The answer of {endpoint.url} cannot be read: {_reason(error)}") from None
     except httpx2.TransportError as error:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from penstock.text.calls import Dialect
     from penstock.text.window import Fragment, Line, Window
 
+# The units of `duration`: seconds below two minutes, minutes below an hour, hours below a day.
+_MINUTES_FROM, _HOURS_FROM, _DAYS_FROM = 120, 60, 24
+
 # ── lines of a page ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -211,6 +214,27 @@ def noun_for(number: int, one: str, many: str = "") -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """Return a number of things in words: `1 file`, `2 files`; `many` is the plural if it is not `one` with an s."""
     return f"{number} {noun_for(number, one, many)}"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as people say it: rounded, in one unit or in two neighbouring ones.
+
+        >>> duration(90), duration(600), duration(7_500), duration(604_800)
+        ('90 s', '10 min', '2 h 5 min', '7 d')
+
+    Args:
+        seconds: Any number from 0 on. Below two minutes it stays in seconds, and below ten it keeps two digits.
+    """
+    if round(seconds) < _MINUTES_FROM:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{round(seconds, 3):.2g} s"
+    minutes = round(seconds / 60)
+    if minutes < _HOURS_FROM:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < _DAYS_FROM:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(round(seconds / 3_600), 24)
+    return f"{days} d {hours} h" if hours else f"{days} d"
 
 
 def argument(name: str, problem: str) -> str:

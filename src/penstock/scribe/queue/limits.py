@@ -21,6 +21,7 @@ from penstock.scribe.pool import REPLY_TOKENS
 from penstock.scribe.queue.schema import LONGEST_HOLD_SECONDS
 from penstock.store import StoreFault
 from penstock.text.json_access import whole_number
+from penstock.text.notices import duration
 from penstock.text.tokens import best_counter
 from penstock.wires import output_tokens
 from penstock.wires.table import wire_named
@@ -236,8 +237,8 @@ class MeteredModel:
     def _hold(self, seconds: float) -> None:
         if seconds > LONGEST_HOLD_SECONDS:
             self._say(
-                f"{self.name}: the provider wants to be left alone for {seconds:,.0f} s; it is asked again after "
-                f"{LONGEST_HOLD_SECONDS:,.0f}"
+                f"{self.name}: the provider wants to be left alone for {duration(seconds)}; it is asked again after "
+                f"{duration(LONGEST_HOLD_SECONDS)}"
             )
         self._bucket.hold(seconds)
 

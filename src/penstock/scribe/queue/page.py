@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from penstock.inspection import words
 from penstock.inspection.page import PageFrame, Tile, overview_page
 from penstock.inspection.tables import PageListing, PageTable, Row, TableColumn
+from penstock.text.notices import duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 RENEWED_SECONDS = 5
 """After how long the page asks for a newer one."""
-_MINUTES_FROM, _HOURS_FROM = 120, 7_200
 
 
 def queue_page(seen: Sequence[RunProgress]) -> str:
@@ -65,12 +65,7 @@ def _tiles(seen: RunProgress) -> tuple[Tile, ...]:
 
 
 def _left(seen: RunProgress) -> str:
-    seconds = seen.left_seconds
-    if seconds is None:
-        return "—"
-    if seconds < _MINUTES_FROM:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < _HOURS_FROM else f"{seconds / 3_600:.1f} h"
+    return "—" if seen.left_seconds is None else duration(round(seen.left_seconds))
 
 
 def _to_come(seen: RunProgress) -> str:
