@@ -306,6 +306,22 @@ def test_procedures_that_run_each_other_eight_times_end() -> None:
     ]
 
 
+def test_a_program_in_the_stream_of_a_job_is_listed_as_not_here() -> None:
+    """A compiler's step has its source, under a DD of its own or of a procedure; a comment names no program."""
+    source = "000100 IDENTIFICATION DIVISION.\n000200 PROGRAM-ID. NIGHTLY.\n000300*    PROGRAM-ID. OLDER.\n"
+    other = "       PROGRAM-ID.\n           'DAILY'.\n"
+    job = (
+        f"//J JOB\n//A EXEC PGM=IGYCRCTL\n//SYSIN DD *\n{source}/*\n//B EXEC COBUCL\n//COB.SYSIN DD *\n{other}/*\n"
+        "//C EXEC PGM=SORT\n//SYSIN DD *\n  SORT FIELDS=COPY\n/*\n"
+    )
+    missing = Estate([member("j.jcl", "jcl", job.encode())], []).missing
+    assert [(one.kind, one.name, one.users) for one in missing] == [
+        ("procedure", "COBUCL", ("j.jcl",)),
+        ("program in a job", "DAILY", ("j.jcl",)),
+        ("program in a job", "NIGHTLY", ("j.jcl",)),
+    ]
+
+
 def test_a_screen_has_fields_and_the_copybook_that_cics_makes() -> None:
     """Names, positions and texts are read, and the symbolic map is generated letter by letter."""
     (found,) = member("m.bms", "bms", MAP.encode()).mapsets

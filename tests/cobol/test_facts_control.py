@@ -467,6 +467,34 @@ def test_the_id_of_a_rule_depends_on_words_not_on_lines() -> None:
     assert one.rule_id == again.rule_id != second.rule_id
 
 
+@pytest.mark.parametrize(
+    ("condition", "action"),
+    [
+        ("NOT (F-STATUS NOT = '00')", "DISPLAY 'ELSE'"),
+        ("NOT F-STATUS NOT = '00'", "DISPLAY 'ELSE'"),
+        ("NOT (F-STATUS NOT = '00' AND F-STATUS NOT = '02')", "DISPLAY 'ELSE'"),
+        ("NOT (NOT (F-STATUS = '00'))", "DISPLAY 'ELSE'"),
+        ("NOT (F-STATUS = '00')", "DISPLAY 'THEN'"),
+        ("F-STATUS NOT = '00' AND F-STATUS NOT = '02'", "DISPLAY 'THEN'"),
+        ("NOT (F-STATUS NOT = '00') AND (F-STATUS NOT = '02')", "DISPLAY 'THEN'"),
+        ("NOT F-STATUS = '00' AND NOT F-STATUS = '02'", "DISPLAY 'THEN'"),
+    ],
+)
+def test_a_negation_of_a_negation_is_a_case_of_success(condition: str, action: str) -> None:
+    """A NOT before the whole condition turns it; one before a part of it does not."""
+    source = program(
+        "    READ F.",
+        f"    IF {condition} DISPLAY 'THEN' ELSE DISPLAY 'ELSE' END-IF.",
+        data=("01  F-STATUS PIC XX.",),
+    ).replace(
+        "DATA DIVISION.",
+        "ENVIRONMENT DIVISION.\n       INPUT-OUTPUT SECTION.\n       FILE-CONTROL.\n"
+        "           SELECT F ASSIGN TO FDD FILE STATUS IS F-STATUS.\n       DATA DIVISION.",
+    )
+    (found,) = told(source).errors
+    assert (found.kind, found.action) == ("FILE STATUS", action)
+
+
 def test_errors_are_where_outcomes_are_looked_at() -> None:
     """FILE STATUS, SQLCODE, phrases, abends, handlers and return codes are listed with the first action."""
     text = fixed(

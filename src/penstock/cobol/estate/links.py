@@ -7,6 +7,7 @@ Law: a link consists of names from the sources; what leads nowhere is listed as 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.calls import is_interface
@@ -75,6 +76,10 @@ class Transaction(NamedTuple):
     line: int
 
 
+_PROGRAM = re.compile(r"^(?:.{6} )?[ ]*PROGRAM-ID[ ]*\.[\s'\"]*([\w$#@-]+)", re.IGNORECASE | re.MULTILINE)
+"""The header of a COBOL program."""
+
+
 class User(NamedTuple):
     """A program that uses something (a copybook, a table, a map, a segment, a file), with the lines."""
 
@@ -87,7 +92,9 @@ class Missing(NamedTuple):
     """A name that is used but defined nowhere here, with the paths of its users."""
 
     kind: str
-    """program, copybook, procedure, transaction, or step: those of a job that are too many to follow."""
+    """program, copybook, procedure, transaction; step: those of a job that are too many to follow; or `program in a job`: one whose
+    source is in the stream of a job, where it is not read.
+    """
     name: str
     users: tuple[str, ...]
 
@@ -295,6 +302,10 @@ class Estate:
                 )
             if one.is_missing and one.step.procedure:
                 self._miss("procedure", one.step.procedure, one.places[-1][0])
+            for _, dd in one.dds:
+                stream = () if dd.members else dd.in_stream
+                for found in _PROGRAM.finditer("\n".join(stream)):
+                    self._miss("program in a job", found[1], member.path)
             if one.step.procedure is not None:
                 continue
             via = one.above[-1] if one.above else ""

@@ -6,6 +6,7 @@ Leaves to others: whether the handling is sufficient.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from .code import clipped, text_of
@@ -30,6 +31,8 @@ _ABENDS = frozenset({"CEE3ABD", "CEE3AB2", "ILBOABN0", "ABEND", "CBLABN0"})
 _FINE = frozenset({"00", "0", "ZERO", "ZEROS", "ZEROES", "SPACES", "SPACE", "", "NORMAL", "MQCC-OK"})
 _NEGATED = frozenset({"NOT", "<>", ">", "<", "UNEQUAL"})
 _ACTION_CHARS = 200
+_NOT_ALL = re.compile(r"NOT\b(.*)", re.DOTALL)
+_MOST_NEGATIONS = 8  # that are read one within another: each takes the time of the whole condition
 _VALUE = re.compile(r"'([^']*)'|\"([^\"]*)\"|([A-Za-z0-9+-]+)")
 
 
@@ -120,9 +123,27 @@ def _failing(rule: BranchRule) -> Branch | None:
     said = [rule.condition, *(meaning for _, meaning in rule.meanings)]
     values = {"".join(found).strip().upper() for text in said for found in _VALUE.findall(text)}
     # A value that means success, compared without a negation: THEN is the case of success.
-    if values & _FINE and not set(rule.condition.upper().split()) & _NEGATED:
+    if values & _FINE and not _is_negated(rule.condition.upper()):
         return rule.branches[1] if len(rule.branches) > 1 else None
     return rule.branches[0]
+
+
+def _is_negated(condition: str) -> bool:
+    """Return whether a comparison is negated; a NOT before all of it negates it once more, as in `NOT (STATUS NOT = "00")`."""
+    negations = 0
+    while (
+        negations < _MOST_NEGATIONS and (found := _NOT_ALL.fullmatch(condition)) and _is_one(inner := found[1].strip())
+    ):
+        condition, negations = inner, negations + 1
+    return (negations + (not _NEGATED.isdisjoint(condition.replace("(", " ").split()))) % 2 == 1
+
+
+def _is_one(condition: str) -> bool:
+    """Return whether what follows a NOT is one condition: one without AND or OR, or one in parentheses from end to end."""
+    if not condition.startswith("("):
+        return {"AND", "OR"}.isdisjoint(condition.split())
+    depths = list(accumulate((letter == "(") - (letter == ")") for letter in condition))
+    return depths.index(0) == len(depths) - 1 if 0 in depths else False
 
 
 def _phrases(node: Node, paragraph: str) -> Iterator[ErrorSite]:

@@ -105,8 +105,8 @@ class TransactionView(TypedDict):
 
 
 class MissingView(TypedDict):
-    """A name that is missing here: a program, copybook, procedure or transaction, and who names it; or the steps of a job that are
-    too many to follow.
+    """A name that is missing here: a program, copybook, procedure or transaction, and who names it; or what of a job is not read:
+    steps that are too many to follow, and programs in its stream.
     """
 
     name: str
