@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from proof.estate_views import texts
+from proof.estate_views import JAPANESE, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from penstock.scribe.gathering import GatheredFile
 
 _STATEMENT_LINES = 200  # the most lines of a statement that are read for a name
-_NAME = re.compile(r"[\w$#@:&.*-]+")
-_DECLARED = re.compile(r"(?:^(?:[\w ]{6}.)?|\.)\s*(\d\d?)\s+([\w$#@:-]+)")
+_NAME = re.compile(rf"[\w$#@:&.*{JAPANESE}-]+")
+_DECLARED = re.compile(rf"(?:^(?:[\w ]{{6}}.)?|\.)\s*(\d\d?)\s+([\w$#@:{JAPANESE}-]+)")
 _SECTION = re.compile(r"\b(?:DIVISION|SECTION)\s*[.U]")
 _SHOWN = re.compile(
     r"\b(?:FROM|USING|TO|CONTROL|LINE|COL|COLUMN)\s+(?:IS\s+)?[A-Z]|\bCOPY\s"
@@ -170,7 +170,9 @@ class Citations:
         if _stem(path) in self._copied_with:  # a part of each name is that of the copybook
             ends = {end for name in names for end in _parted(name)}
             tagged = [tag.groups() for text in statement for tag in _TAGGED.finditer(text)]
-            if not names.isdisjoint(self._copied_with[_stem(path)]):
+            given = self._copied_with[_stem(path)]
+            rests = {name[len(new) :] for name in names for new in given if name.startswith(new)}
+            if "" in rests or any(word.endswith(rest) for rest in rests for word in words):
                 return True
             return any(not ends.isdisjoint(_parted(word)) for word in words) or any(
                 name.startswith(before) and name.endswith(behind) for before, behind in tagged for name in names

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from proof.estate_views import JAPANESE
+
 from proof import columns
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ _LITERAL = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 _REMARK = re.compile(r"\*>.*")
 _EXEC = re.compile(r"(?i)(?<![\w-])EXEC(?:UTE)?\s+(SQL|CICS)\s+([\w-]+)")
 _COPY = re.compile(r"(?im)^\s*(?:\d\d\s+[\w-]+\s*\.\s*)?COPY\s+(?!DDS?R?-)([\w$#@-]+)")
-_SELECT = re.compile(r"(?im)^\s*SELECT\s+(?:OPTIONAL\s+)?([\w$#@-]+)")
+_SELECT = re.compile(rf"(?im)^\s*SELECT\s+(?:OPTIONAL\s+)?([\w$#@{JAPANESE}-]+)")
 _CALL = re.compile(r"(?im)^\s*CALL\s+['\"]([\w$#@-]+)['\"]")
 _CLAUSES = "REDEFINES|PIC|USAGE|VALUE|EXTERNAL|GLOBAL|COPY|OCCURS|LINE|TYPE"
 _RECORD = re.compile(rf"(?im)^\s*(?:01|77)\s+(?!(?:{_CLAUSES})\b)([A-Z][\w$#@-]*)")

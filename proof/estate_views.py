@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from penstock.scribe.file_work import ScannedFile
 
 Json = dict[str, Any]
+
+JAPANESE = "\u3001-\uffef"
+"""The letters and signs of Japanese names, for a set in a pattern."""
+_JAPANESE = re.compile(f"[{JAPANESE}]+")
 
 
 class EstateView(NamedTuple):
@@ -67,7 +72,7 @@ def view(files: Sequence[GatheredFile]) -> EstateView:
 
 
 def texts(data: bytes) -> list[str]:
-    """Return the lines of a file: of EBCDIC if most blanks are EBCDIC's, of UTF-16 by its mark, else of UTF-8 or Latin-1."""
+    """Return the lines of a file: in EBCDIC if most blanks are, in UTF-16 by its mark, else in UTF-8, Shift-JIS or Latin-1."""
     if data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
         text = data.decode("utf-16", "replace")
     elif data.count(b"\x40") > len(data) // 10 and b"\n" not in data and data.count(b" ") < data.count(b"\x40") // 4:
@@ -78,9 +83,19 @@ def texts(data: bytes) -> list[str]:
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError:
-            text = data.decode("latin-1")
+            text = _of_pairs(data) or data.decode("latin-1")
     lines = text.replace("\r\n", "\n").split("\n") if "\n" in text else text.split("\r")
     return [line.rstrip("\r") for line in (lines if lines[-1] else lines[:-1])]
+
+
+def _of_pairs(data: bytes) -> str:
+    """Return the text of bytes in Shift-JIS; "" if they are not: taken for it, letters of Latin-1 become single ideographs."""
+    try:
+        text = data.decode("cp932")
+    except UnicodeDecodeError:
+        return ""
+    runs = [len(run) for run in _JAPANESE.findall(text)]
+    return text if 2 * sum(length for length in runs if length > 1) > sum(runs) else ""
 
 
 def estate_folders(data: str) -> list[tuple[str, str]]:
