@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.agent.conftest import begin
 
 from penstock.agent.loop import Agent
-from penstock.models import ScriptedModel, call, fail, say
+from penstock.models import Disconnected, ScriptedModel, call, fail, say
 from penstock.session import Prompted
 from penstock.wires import violations
 
@@ -69,6 +69,29 @@ def test_what_the_provider_asks_for_beyond_the_wait_is_not_waited_for(begun: Cal
     assert run.outcome == "outage"
     assert "nothing may be sent for 7 d more (--wait 30)" in run.message
     assert agent.now() == 0
+
+
+@pytest.mark.proves("S-11")
+def test_a_connection_that_settings_prevent_is_not_waited_for(begun: Callable[..., Agent]) -> None:
+    """A certificate and a proxy's 407 do not mend themselves: the words are shown, and the session continues later."""
+    said = "There is no connection to https://h: 407 Proxy Authentication Required, retry after 60 s"
+    model = ScriptedModel([call("view", file_path="part_001.txt"), say("Done.")])
+    agent = begun(model)
+    send = model.send
+
+    def refused(request: dict[str, Any]) -> dict[str, Any]:
+        if len(request["messages"]) < 4:
+            return send(request)
+        raise Disconnected("settings", said)
+
+    model.send = refused  # type: ignore[method-assign]
+    run = agent.run("Look.")
+    assert (run.outcome, agent.now()) == ("settings", 0)
+    assert "correct the certificates or the proxy" in run.message
+    assert f"It said: {said}" in run.message
+    assert f"penstock resume {run.session}" in run.message
+    model.send = send  # type: ignore[method-assign]
+    assert agent.run("Again.").answer == "Done."
 
 
 @pytest.mark.proves("S-11")

@@ -6,10 +6,13 @@ import gc
 import json
 import logging
 import socket
+import ssl
 import struct
+import subprocess
 import threading
 import traceback
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -248,9 +251,42 @@ def test_a_proxy_that_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
         thread = threading.Thread(target=refuse)
         thread.start()
-        with pytest.raises(Disconnected, match=r"The proxy makes no connection to https://provider\.test.*407 Who"):
+        with pytest.raises(
+            Disconnected, match=r"The proxy makes no connection to https://provider\.test.*407 Who"
+        ) as caught:
             remote("https://provider.test/v1").send(ASKED)
         thread.join()
+    told = diagnose(caught.value)
+    assert (caught.value.kind, told.kind, told.recovery) == ("settings", "connection", "none")
+
+
+@pytest.mark.needs("openssl")
+def test_a_certificate_that_is_not_trusted_is_a_matter_of_settings(tmp_path: Path) -> None:
+    """Waiting does not make it trusted; the words of TLS are kept. What is no TLS at all may be a server that just begins."""
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "server.key")
+    line = ("openssl", "req", "-x509", *key, "-out", "server.pem", "-days", "2", "-subj", "/CN=stranger")
+    subprocess.run(line, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "server.pem", tmp_path / "server.key")
+    for serve, kind, recovery in (
+        (partial(context.wrap_socket, server_side=True), "settings", "none"),
+        (lambda connection: connection.sendall(b"HTTP/1.1 400 \r\n\r\n"), "connect", "retry"),
+    ):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+
+            def answer(serve: Callable[[socket.socket], object] = serve, listener: socket.socket = listener) -> None:
+                connection, _ = listener.accept()
+                with connection, suppress(OSError):
+                    serve(connection)
+
+            thread = threading.Thread(target=answer)
+            thread.start()
+            with pytest.raises(Disconnected, match="SSL") as caught:
+                remote(f"https://127.0.0.1:{listener.getsockname()[1]}/v1").send(ASKED)
+            thread.join()
+        told = diagnose(caught.value)
+        assert (caught.value.kind, told.kind, told.recovery) == (kind, "connection", recovery)
+        assert "CERTIFICATE_VERIFY_FAILED" in str(caught.value) or kind == "connect"
 
 
 def test_certificates_that_are_not_there_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -186,6 +186,7 @@ def test_a_mistake_in_a_script_is_not_taken_for_a_refusal() -> None:
     ("error", "outcome", "sent"),
     [
         (Disconnected("idle", "nothing came"), "failed", 5),
+        (Disconnected("settings", "self-signed certificate"), "failed", 1),
         (Refused(400, {"error": {"message": "no such field"}}), "failed", 1),
         (CallerError("the model's answer holds no message"), "failed", 5),
         (ValueError("anything"), "failed", 1),
@@ -201,8 +202,11 @@ def test_whatever_a_model_raises_is_read(error: Exception, outcome: str, sent: i
             raise error
 
     waits = Waits()
-    reply = ModelPool(Broken(), clock=waits, pause=waits.append).ask(PROMPT, 100)
+    pool = ModelPool(Broken(), clock=waits, pause=waits.append)
+    reply = pool.ask(PROMPT, 100)
     assert (reply.outcome, reply.sent) == (outcome, sent)
+    is_for_all = isinstance(error, Disconnected) and error.kind == "settings"
+    assert (pool.ask(PROMPT, 100).sent == 0) is is_for_all
 
 
 def test_a_stopped_desk_sends_nothing() -> None:

@@ -252,6 +252,9 @@ class Asking:
         # With HTTP 200 the request was accepted: whatever failed after that may pass.
         is_accepted = isinstance(error, RefusedByProvider) and error.status_code == 200
         kind = "server_error" if told.kind == "unknown" and is_accepted else told.kind
+        # No outage: until a person changes certificates or proxy, no try can connect.
+        if told.kind == "connection" and told.recovery == "none":
+            kind = "settings"
         self._failed(kind, self._words_of(error), told.retry_after_seconds)
 
     def _words_of(self, error: Exception) -> str:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import parsedate_to_datetime
@@ -38,8 +39,8 @@ from penstock.wires.failures import Cancelled, Disconnected, Refused, Unreadable
 from penstock.wires.table import wire_named
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
-    from typing import Any
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+    from typing import Any, Literal
 
     from penstock.models.connecting import Endpoint, KeptConnections
     from penstock.text.json_access import Json
@@ -202,9 +203,11 @@ async def _timed(
             raise
         raise Disconnected("whole", f"There was no whole answer from {endpoint.url} in {duration(whole)}.") from None
     except httpx2.ProxyError as error:
-        raise Disconnected("connect", f"The proxy makes no connection to {endpoint.url}: {_reason(error)}") from None
+        said = f"The proxy makes no connection to {endpoint.url}: {_reason(error)}"
+        raise Disconnected(_connect_kind(error), said) from None
     except (httpx2.ConnectTimeout, httpx2.ConnectError) as error:
-        raise Disconnected("connect", f"There is no connection to {endpoint.url}: {_reason(error)}") from None
+        said = f"There is no connection to {endpoint.url}: {_reason(error)}"
+        raise Disconnected(_connect_kind(error), said) from None
     except httpx2.TimeoutException:
         raise Disconnected("idle", f"Nothing came from {endpoint.url} for {duration(whole * IDLE_SHARE)}.") from None
     except (httpx2.SSEError, httpx2.DecodingError) as error:
@@ -316,7 +319,22 @@ def _hide(error: Refusal, secret: str) -> None:
 
 def _reason(error: Exception) -> str:
     """Return an error's message and that of its first cause, which alone may say why; the name of its class if there is none."""
-    first: BaseException = error
-    while (cause := first.__cause__ or first.__context__) is not None:
-        first = cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else cause
+    *_, first = _chain(error)
     return ": ".join(dict.fromkeys(filter(None, (str(error), str(first))))) or type(error).__name__
+
+
+def _connect_kind(error: Exception) -> Literal["connect", "settings"]:
+    """Return whether a later try may connect, or nothing but other settings helps: other certificates, or a proxy's credentials."""
+    wants_credentials = isinstance(error, httpx2.ProxyError) and str(error).startswith("407")
+    is_distrusted = any(isinstance(one, ssl.SSLCertVerificationError) for one in _chain(error))
+    return "settings" if wants_credentials or is_distrusted else "connect"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and its causes, the newest first; of several at once, the first."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+        if isinstance(cause, BaseExceptionGroup):
+            cause = cause.exceptions[0]

@@ -547,6 +547,9 @@ OTHERS: Final[tuple[Sentence, ...]] = (
 )
 """Sentences of every other kind, tried if nothing above matched."""
 
+SETTINGS_CODE: Final = "connection_by_settings"
+"""The code of our own failures to connect that no later try cures: a certificate that is not trusted, a proxy's 407."""
+
 # The order counts: `too_long$` means a list only because `string_too_long` was tried before it, and `invalid` is in almost every
 # code of OpenAI ("invalid_request_error"), so it comes last.
 CODES: Final[tuple[tuple[str, str, str | None], ...]] = (

@@ -71,6 +71,9 @@ class Judge:
         """
         if (told := self._by_rules()) is not None:
             return told, True
+        # Before all words: they are those of a proxy or of a certificate, and no provider has spoken.
+        if kinds.SETTINGS_CODE in self.evidence.codes:
+            return self._plain("connection", "none"), True
         said = self._from_wording()
         if said is not None:
             return said, self.certain

@@ -182,7 +182,9 @@ class ModelPool:
         if status == _FORBIDDEN and told.kind == "auth":
             self._forbidden.add(prompt.user)
             return len(self._forbidden) >= _FORBIDDEN_PROMPTS
-        return told.kind in {"auth", "quota"} or status == _NOT_FOUND
+        # Without other certificates or another proxy, no question gets a connection.
+        is_unreachable = (told.kind, told.recovery) == ("connection", "none")
+        return is_unreachable or told.kind in {"auth", "quota"} or status == _NOT_FOUND
 
     def _shorten(self, reply_tokens: int) -> None:
         """Ask for shorter replies from now on: a model with a cap seldom says which, so half is tried each time."""

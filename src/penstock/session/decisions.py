@@ -58,6 +58,7 @@ _STOPS = {
     "irreducible": "The provider refused the request however small it became: shorten the prompt, or take a larger window.",
     "loop": "The same call gave the same result again and again: there was no progress. Say what to try instead.",
     "auth": "The provider does not accept the key: set one that it accepts.",
+    "settings": "No try can connect with these settings: correct the certificates or the proxy, then continue.",
     "quota": "The provider's quota is used up, and waiting does not help: raise it, or take another model or key.",
 }
 

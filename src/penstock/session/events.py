@@ -72,7 +72,7 @@ class Failed:
     """The provider failed for another reason than size."""
 
     kind: str
-    """The kind as `penstock.overflow.diagnose` names it."""
+    """The kind as `penstock.overflow.diagnose` names it; `settings` for a connection that no later try can make."""
     message: str = ""
     retry_after_seconds: float | None = None
     """How long the provider asks to wait; None if it does not say."""

@@ -54,14 +54,16 @@ class Disconnected(Refusal):
     """The answer did not come, or not all of it.
 
     Args:
-        kind: `connect` (no server was reached), `idle` (nothing came for too long), `whole` (it took too long in all) or `closed`
-            (the connection broke).
+        kind: `connect` (no server was reached), `settings` (none can be: a certificate is not trusted, or a proxy wants other
+            credentials), `idle` (nothing came for too long), `whole` (it took too long in all) or `closed` (the connection broke).
         message: what happened, for a person.
     """
 
-    def __init__(self, kind: Literal["connect", "idle", "whole", "closed"], message: str) -> None:
+    def __init__(self, kind: Literal["connect", "settings", "idle", "whole", "closed"], message: str) -> None:
         super().__init__(message)
         self.kind = kind
+        if kind == "settings":
+            self.code = "connection_by_settings"  # for `diagnose`: trying again does not help
 
 
 class Unreadable(Refusal):

@@ -50,7 +50,7 @@ _BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, Recursion
 
 
 class KeyRefused(Exception):
-    """The provider rejects this worker's key; it may accept another's."""
+    """The provider rejects this worker's key, or this worker cannot connect with its settings; another may."""
 
 
 class _SurveyedFile(NamedTuple):
@@ -354,7 +354,7 @@ class Workshop:
             return _Ended(file, number, "answered", tally), None
         if outcome.outcome == "stopped":
             return None, ("no turn yet" if tally.held_seconds else "this worker ends", tally.held_seconds)
-        if desk.useless is not None and desk.useless.kind in {"auth", "quota"}:
+        if desk.useless is not None and desk.useless.kind in {"auth", "quota", "connection"}:
             raise KeyRefused(f"{estate.run.model_id}: {outcome.reason}")
         self._say(f"{estate.run.model_id}: {outcome.reason}")
         told = tally.diagnosis
