@@ -45,6 +45,34 @@ def test_a_phrase_behind_unlock_is_that_of_the_statement_that_unlocks() -> None:
         ]
 
 
+def test_threads_are_locked_waited_for_and_stopped_and_elsewhere_these_words_are_names() -> None:
+    """Nothing behind a STOP THREAD without a handle is done; WAIT and LOCK may be paragraphs and items."""
+    source = scan(
+        program(
+            "    MOVE 1 TO W LOCK THREAD H WAIT FOR THREAD H.",
+            "    IF W = 1 WAIT LAST THREAD ELSE STOP THREAD END-IF.",
+            "    PERFORM WAIT PERFORM LOCK.",
+            "    MOVE LOCK-1 TO WAIT-1 STOP THREAD H.",
+            "ENDED.",
+            "    STOP THREAD.",
+            "WAIT.",
+            "    READ F WITH LOCK.",
+            "LOCK.",
+            "    GOBACK.",
+            data=("01 W PIC X.", "01 H HANDLE OF THREAD.", "01 LOCK-1 PIC X.", "01 WAIT-1 PIC X."),
+        )
+    )
+    found = one(source)
+    assert [verb for verb in verbs(found) if verb != "END-IF"] == [
+        *("MOVE", "LOCK THREAD", "WAIT", "IF", "WAIT", "ELSE", "STOP THREAD", "PERFORM", "PERFORM", "MOVE", "STOP"),
+        *("STOP THREAD", "READ", "GOBACK"),
+    ]
+    assert names(found) == ["", "ENDED", "WAIT", "LOCK"]
+    said = facts(source, found)
+    assert said.unread == ()
+    assert [one.falls_into for one in said.paragraphs if one.name == "ENDED"] == [None]
+
+
 def test_what_a_chain_passes_is_passed_and_its_target_is_read() -> None:
     """As with CALL, the other program has the item from then on."""
     data = ("01 W PIC X(8).", "01 X PIC X.")

@@ -38,7 +38,7 @@ _LINE = 500
 
 _NO_CODE = frozenset({"comment", "blank", "directive"})
 _FILES = frozenset({"FD", "SD", "RD", "CD"})
-_ENDS = frozenset({"GOBACK", "STOP", "EXIT PROGRAM", "GO", "GO TO", "STOP RUN"})
+_ENDS = frozenset({"GOBACK", "STOP", "EXIT PROGRAM", "GO", "GO TO", "STOP RUN", "STOP THREAD"})
 
 
 class Unit(NamedTuple):

@@ -71,7 +71,10 @@ _OPENING = frozenset({"IF", "EVALUATE", "SEARCH"})
 # Verbs of more than one word; the other words belong to the verb, so that EXIT PERFORM is not a PERFORM.
 _FORMS = {
     "EXIT": re.compile(r"EXIT(?>\s++(?:PROGRAM|PARAGRAPH|SECTION|FUNCTION|METHOD|PERFORM(?>\s++CYCLE|))(?![\w-])|)"),
-    "STOP": re.compile(r"STOP(?>\s++RUN(?![\w-])|)"),
+    # STOP THREAD without a handle ends the thread that runs it, so that nothing behind it is done.
+    "STOP": re.compile(rf"STOP(?>\s++RUN(?![\w-])|\s++THREAD(?=\s*+{PERIOD}|\s++(?:END-[A-Z]|ELSE\s|WHEN\s))|)"),
+    "LOCK": re.compile(r"LOCK\s++THREAD(?![\w-])"),
+    "WAIT": re.compile(r"WAIT(?=\s++(?>FOR\s++|)(?>(?:ANY|LAST)\s++|)THREAD(?![\w-]))"),
     "GO": re.compile(r"GO(?>\s++TO(?![\w-])|)"),
     "NEXT": re.compile(r"NEXT\s++SENTENCE(?![\w-])"),
     "READY": re.compile(r"READY\s++TRACE(?![\w-])"),
@@ -146,8 +149,8 @@ BEGINS = re.compile(
 )
 """Where statements certainly begin, even among data: at a verb, with the headers of a section and a paragraph before it, if any.
 """
-VERBS = _SIMPLE | _DIALECT | _OPENING | frozenset(_FORMS) | {"PERFORM", "EXEC"}
-"""The words that begin a statement."""
+VERBS = _SIMPLE | _DIALECT | _OPENING | (frozenset(_FORMS) - {"LOCK", "WAIT"}) | {"PERFORM", "EXEC"}
+"""The words that begin a statement. LOCK and WAIT do so only before THREAD, and are names elsewhere, as in `PERFORM WAIT`."""
 MARKERS = (
     TERMINATORS
     | {"ELSE", "WHEN", "COPY", "REPLACE", "ON STATUS"}

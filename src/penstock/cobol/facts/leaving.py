@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .code import Node
     from .values import ControlEdge
 
-_GONE = frozenset({"GOBACK", "STOP RUN", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
+_GONE = frozenset({"GOBACK", "STOP RUN", "STOP THREAD", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
 _LEAVES = frozenset({"RETURN", "XCTL"})
 _ESCAPES = frozenset({"EXIT PARAGRAPH", "EXIT SECTION"})
 _LOOPS = frozenset({"UNTIL", "VARYING", "TIMES"})

@@ -29,6 +29,7 @@ _PASSING = {
     **dict.fromkeys(("RETURNING", "GIVING"), WRITE),
     "ON": NONE,
 }
+_OF_THREADS = {**dict.fromkeys(("SIZE", "STATUS"), WRITE), "BEFORE": READ}
 # By verb: the role of its first operands, and of the operands after each of its words. A verb not listed here only reads; operands
 # with NONE are not data (files, paragraphs, procedures).
 _ROLES: dict[str, tuple[int, dict[str, int]]] = {
@@ -61,8 +62,11 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
         READ,
         {"VARYING": BOTH, "AFTER": BOTH, "FROM": READ, "BY": READ, "UNTIL": READ, "TIMES": READ, "HANDLE": WRITE},
     ),
-    "CALL": (READ, _PASSING),
+    "CALL": (READ, {**_PASSING, "HANDLE": WRITE}),
     "CHAIN": (READ, _PASSING),
+    # A communication description, or a message of a thread (`roles_of`).
+    "RECEIVE": (READ, {"INTO": WRITE}),
+    "WAIT": (READ, _OF_THREADS),
     "ENTER": (NONE, _PASSING),
     "INVOKE": (READ, {"USING": PASS, "REFERENCE": PASS, "CONTENT": READ, "VALUE": READ, "RETURNING": WRITE}),
     "SEARCH": (READ, {"VARYING": BOTH, "AT": NONE}),
@@ -146,6 +150,16 @@ def roles_of(said: ReadStatement) -> tuple[int, dict[str, int]]:
     elif said.verb == "INSPECT" and ("REPLACING" in keys or "CONVERTING" in keys):
         start = BOTH
         switches = {**switches, "TALLYING": BOTH}
+    elif said.verb in {"RECEIVE", "WAIT"} and "THREAD" in keys:
+        # RECEIVE item FROM THREAD handle, or FROM ANY THREAD; a THREAD behind that gets the handle of the one that sent it.
+        at = keys.index("THREAD")
+        role = READ if "THREAD" not in keys[at + 1 :] else WRITE if keys[at - 1] in {"ANY", "LAST"} else BOTH
+        start = WRITE if said.verb == "RECEIVE" else READ
+        switches = {**_OF_THREADS, "FROM": READ, "THREAD": role}
+    elif "THREAD" in keys and said.verb in {"CALL", "LOCK THREAD", "SEND", "STOP", "UNLOCK"}:
+        behind = keys[keys.index("THREAD") + 1 :][:1]
+        if said.verb != "CALL" or (behind and behind[0] not in _PASSING):  # CALL THREAD USING: the item THREAD
+            switches = {**switches, "THREAD": READ}
     # WRITE record FROM area moves the area to the record, and writes the record.
     elif said.verb in {"WRITE", "REWRITE", "RELEASE"} and "FROM" in keys:
         start = BOTH

@@ -29,7 +29,7 @@ Range = tuple[int, int]
 _Named = tuple[str, str | None]
 """The name of a paragraph or section in a statement, and the section that qualifies it."""
 
-_GONE = frozenset({"GOBACK", "STOP RUN", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
+_GONE = frozenset({"GOBACK", "STOP RUN", "STOP THREAD", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
 _FILE_VERBS = frozenset({"OPEN", "CLOSE", "READ", "WRITE", "REWRITE", "DELETE", "START"})
 _OF = frozenset({"OF", "IN"})
 _THRU = frozenset({"THRU", "THROUGH"})
