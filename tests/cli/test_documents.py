@@ -211,9 +211,9 @@ def test_a_mistyped_folder_leaves_nothing_and_takes_no_site_away(tmp_path: Path)
     assert run("document", "notes.txt", "--out", "docs", cwd=tmp_path)[0] == 1
     assert not (tmp_path / "docs").exists()
     (tmp_path / "docs").mkdir()
-    (tmp_path / "docs/index.html").write_text("an estate")
+    (tmp_path / "docs/run.json").write_text('{"penstock_version": "0"}')
     assert run("document", "notes.txt", "--out", "docs", cwd=tmp_path)[0] == 1
-    assert [path.read_text() for path in (tmp_path / "docs").iterdir()] == ["an estate"]
+    assert [path.read_text() for path in (tmp_path / "docs").iterdir()] == ['{"penstock_version": "0"}']
 
 
 @pytest.mark.proves("C-21")

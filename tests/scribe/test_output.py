@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from penstock.errors import CallerError
-from penstock.scribe.output import Output
+from penstock.scribe import document
+from penstock.scribe.output import SITE_FILES, Output
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -22,6 +24,33 @@ def test_what_says_the_same_is_left_alone(tmp_path: Path) -> None:
         output.write("programs/A.json", text)
         assert output.written == written
         assert (tmp_path / "out" / "programs" / "A.json").read_text() == text
+
+
+def test_the_site_of_somebody_else_is_not_replaced(tmp_path: Path) -> None:
+    """A file with a name of ours is refused by its name, unless a sign shows an earlier run, whole or killed; other files stay."""
+    (tmp_path / "a.cbl").write_text("       PROGRAM-ID. A.\n       PROCEDURE DIVISION.\n           STOP RUN.\n")
+    out = tmp_path / "public"
+    out.mkdir()
+    (out / "notes.html").write_text("theirs")
+    with closing(Root(tmp_path)) as root:
+        for name in ("index.html", "index.md", "run.json", "style.css"):
+            for theirs in ("<p>theirs", '{"programs": []}', "[" * 2_000):
+                (out / name).write_text(theirs)
+                with pytest.raises(CallerError, match=rf"public/{name} was not written by `penstock document`.*--out"):
+                    document(["a.cbl"], root=root, out=str(out), model=None)
+                assert sorted(path.name for path in out.iterdir()) == sorted([name, "notes.html"])
+                assert (out / name).read_text() == theirs
+            (out / name).unlink()
+        document(["a.cbl"], root=root, out=str(out), model=None)
+        made = {path.name for path in out.iterdir() if path.is_file()} - {"notes.html"}
+        assert {"run.json", "index.json", "index.html"} < made <= set(SITE_FILES)
+        for lost in (
+            "run.json",
+            "index.json",
+        ):  # a run that was killed before its last file, and one whose index somebody moved
+            (out / lost).unlink()
+            assert document(["a.cbl"], root=root, out=str(out), model=None).written == 1
+    assert (out / "notes.html").read_text() == "theirs"
 
 
 def test_files_of_one_folder_are_written_one_by_one(tmp_path: Path) -> None:

@@ -145,12 +145,13 @@ def document(
 
     Raises:
         ToolError: A path does not exist.
-        CallerError: `out` cannot be written, or a budget is too small.
+        CallerError: `out` cannot be written, or holds somebody else's site; or a budget is too small.
     """
     from penstock.cobol.estate import kind_of
 
     tell = step or _untold
     output = Output(out)  # before anything is read, so that an unwritable folder is reported at once
+    output.expect_own()
     gathered = [gather(root, paths, kind_of, lambda files: tell("files", files, 0))]
     title = title_of(gathered[0].files, os.fsdecode(root.path))
     return document_gathered(

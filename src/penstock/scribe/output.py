@@ -7,6 +7,7 @@ folder is written, and no link in it is followed. Leaves to others: what is writ
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 
     from penstock.workspace.system import Folder
 
+SITE_FILES = (
+    *("run.json", "index.json", "index.md", "index.html", "resources.html", "data.html", "parts.html", "flows.html"),
+    *("style.css", "site.js", "graph.js", "search.js", "estate.js"),
+)
+"""The files of a site that are directly in its folder; others are in folders of their own."""
+# `index.json` is the first of them that a run writes and `run.json` the last: a run that was killed leaves one that shows whose
+# they are, or none.
+_SIGNS = {"run.json": {"penstock_version"}, "index.json": {"programs", "jobs"}}
 _TRIES = 10  # per file, if another process writes it at the same time
 
 
@@ -46,6 +55,28 @@ class Output:
         if not self._was_there:
             with suppress(OSError):  # another process has put something there by now
                 os.rmdir(self.path)
+
+    def expect_own(self) -> None:
+        """Refuse a folder in which somebody else's files have the names of a site's.
+
+        Raises:
+            CallerError: A file there would be replaced that no earlier run has written.
+        """
+        theirs = next((name for name in SITE_FILES if os.path.lexists(self.folder(name))), None)
+        if theirs is None or any(keys <= self._keys(name) for name, keys in _SIGNS.items()):
+            return
+        raise CallerError(
+            f"{escape.clip(self.folder(theirs), 400)} was not written by `penstock document`, which would replace it: name "
+            "another folder with --out, or move that file away"
+        )
+
+    def _keys(self, name: str) -> set[str]:
+        """Return the keys of a file that is a JSON object; none if it is anything else."""
+        try:
+            value = json.loads(self._known(os.fsencode(name), None) or b"")
+        except (ToolError, ValueError, RecursionError):
+            return set()
+        return set(value) if isinstance(value, dict) else set()
 
     def folder(self, name: str) -> str:
         """Return the path of a folder below this one."""

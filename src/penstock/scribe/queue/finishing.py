@@ -109,6 +109,7 @@ def finish(
         StoreFault: The queue cannot be reached.
     """
     output = Output(out)
+    output.expect_own()
     if run.fingerprint not in own_fingerprints().values():
         raise CallerError(
             f"Run {run.id} was planned by {run.fingerprint}, and this is {' and '.join(own_fingerprints().values())}: make "
