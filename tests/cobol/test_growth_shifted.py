@@ -88,6 +88,39 @@ def test_what_sees_other_characters_of_an_item_with_room_is_named(
     assert all(one.certainty == "may" for one in said if one.what not in {"part", "too short"}), said
 
 
+@pytest.mark.parametrize(
+    ("statements", "told"),
+    [
+        (("MOVE G TO T", "MOVE T TO S"), {("part", "S")}),  # which takes five of eight bytes
+        (("MOVE G TO T", "MOVE T TO U", "MOVE U TO S"), {("part", "S")}),
+        (("MOVE G TO T", "MOVE T TO R"), {("part", "R")}),  # which has room for the group of today
+        (("MOVE G TO T", "MOVE T TO W"), set()),  # which ends before the field
+        (("MOVE G TO T", "MOVE T(6:2) TO S"), {("part", "T")}),
+        (("MOVE G TO T", "MOVE T(1:2) TO S"), set()),
+        (("MOVE G TO T", "IF T = U DISPLAY '1' END-IF"), {("compared", "U")}),
+        (("MOVE G TO T", "MOVE T TO U", "MOVE A TO T", "MOVE T TO S"), set()),  # another use
+        (("MOVE G TO T",), set()),
+    ],
+)
+def test_what_follows_a_growing_field_is_shifted_in_a_text_that_has_room_for_its_group(
+    statements: tuple[str, ...], told: set[tuple[str, str]]
+) -> None:
+    """The text itself loses nothing: whoever takes a part of it sees other bytes."""
+    group = ("01 G.", "05 GA PIC 9(2).", "05 N PIC 9(3).", "05 GB PIC X(3).", "01 W PIC X(2).", *DATA[1:])
+    found = grown("N", 2, *group, "PROCEDURE DIVISION.", *(f"    {one}." for one in statements))
+    said = [one for one in found if one.what not in {"field", "record"}]
+    assert {(one.what, one.node.name.removeprefix("P.")) for one in said} == told
+
+
+def test_nothing_follows_a_text_that_grows_at_the_end_of_its_group() -> None:
+    """Its group is longer, and what a text with room for it holds today stays where it is."""
+    group = ("01 G.", "05 GA PIC 9(2).", "05 A PIC X(3).", "01 T PIC X(12).", "01 S PIC X(4).")
+    found = grown(
+        "A", 2, *group, "PROCEDURE DIVISION.", "    MOVE G TO T.", "    MOVE T TO S.", "    MOVE T(4:2) TO S."
+    )
+    assert {one.what for one in found} == {"field", "record"}
+
+
 @pytest.mark.needs("cobc")
 def test_a_compiled_program_sees_other_characters(tmp_path: Path) -> None:
     """JUSTIFIED text, and digits in a text, start further on; the value is that of today."""

@@ -335,6 +335,8 @@ class _Growing:
                 self._too_short(node, edge, other, placed, short, wave)
             else:
                 self._displaced.taken(node, edge, other, placed, changed)
+                if then is not None:
+                    self._shifted.tell_behind(changed, then, edge, other, placed)
 
 
 def _said_of(edge: EstateEdge, grown: NodeId, short: Shortage, wave: Wave) -> tuple[str, Certainty]:

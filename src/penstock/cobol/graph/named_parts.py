@@ -54,11 +54,27 @@ class NamedParts:
         why = "all of it up to its end today, only a part then"
         self._tell(node, placed, why, wave, [place for places in ends for place in places], "may")
 
-    def of_shifted(self, node: NodeId, placed: PlacedField, sender: NodeId, sent: Size, wave: Wave) -> None:
-        """Report statements that address characters of a text by position, if a growing item sends them there: they shift."""
+    def of_shifted(
+        self, node: NodeId, placed: PlacedField, sender: NodeId, sent: Size, wave: Wave, first: int = 0
+    ) -> None:
+        """Report statements that address characters of a text by position, if a growing item sends them there: they shift.
+
+        Args:
+            node: The text.
+            placed: Where it is declared.
+            sender: The growing item.
+            sent: How much it holds.
+            wave: How it comes to grow.
+            first: The first of the characters that shift, counted from 0.
+        """
         size = size_of(placed.field)
         if size is not None and size.kind == "text":
-            cited = [place for part, places in self._used(node, placed) if _is_behind(part) for place in places]
+            cited = [
+                place
+                for part, places in self._used(node, placed)
+                if _is_behind(part) and (part.is_open or (part.start or 1) - 1 + (part.length or 1) > first)
+                for place in places
+            ]
             self._tell(
                 node, placed, f"{_characters(sent)} that {sender} sends there today, others then", wave, cited, "may"
             )
@@ -133,7 +149,7 @@ class NamedParts:
 
 def _characters(size: Size) -> str:
     """Return what an item consists of, in words."""
-    return "characters" if size.kind == "text" else "digits"
+    return "digits" if size.is_number else "characters"
 
 
 def _is_behind(part: ItemPart) -> bool:

@@ -1,8 +1,8 @@
 """What sees other characters in an item that has room, because the characters that it receives are shifted?
 
 Numbers grow at their front, and so do JUSTIFIED items: `MOVE N TO T` fills T from the left with more zeros or blanks before what
-was there. A text fills a JUSTIFIED item from the right, with more blanks after it; and a STRING puts what follows further to the
-right. Leaves to others: items that are too short (`growth`).
+was there. A text fills a JUSTIFIED item from the right, with more blanks after it; a STRING puts what follows further to the right,
+and so does a group in which a field grows. Leaves to others: items that are too short (`growth`).
 
 Law: whatever is reported takes a part of such an item, is compared with it, or is calculated from it.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..facts.values import MoveWay
     from .carrying import Carrying, PlacedField
     from .comparisons import Comparisons
-    from .consequences import Consequences, Wave
+    from .consequences import Consequences, Longer, Wave
     from .estates import EstateGraph
     from .grown_items import GrownItems
     from .named_parts import NamedParts
@@ -73,15 +73,40 @@ class Shifted:
             end = max(sent.then.characters + self._items.beside(way, edge)[1] for way in ways_of(edge))
             self._follow(sender, sent.then, other, placed, end, wave)
 
-    def _follow(self, sender: NodeId, sent: Size, node: NodeId, placed: PlacedField, end: int, wave: Wave) -> None:
+    def tell_behind(self, changed: Longer, then: Size, edge: EstateEdge, other: NodeId, placed: PlacedField) -> None:
+        """Report what sees other characters in a text that has room for a group: what follows the growing field is shifted there.
+
+        Args:
+            changed: How the group gets longer.
+            then: How much it holds after growing.
+            edge: The edge that brings the group to the text.
+            other: The text.
+            placed: Where the text is declared.
+        """
+        group, size = changed.part.fields[changed.at], size_of(placed.field)
+        first = changed.place.within(group).last + 1
+        is_moved = edge.source == group.node and edge.verb == "moves to" and not edge.ways
+        if (
+            is_moved
+            and first < (group.bytes or 0)
+            and size is not None
+            and size.kind == "text"
+            and not size.is_justified
+        ):
+            wave = changed.wave._replace(filled=edge.citations)
+            self._follow(group.node, then, other, placed, then.characters, wave, first)
+
+    def _follow(
+        self, sender: NodeId, sent: Size, node: NodeId, placed: PlacedField, end: int, wave: Wave, first: int = 0
+    ) -> None:
         """Report what sees other characters in an item in which they are shifted: they are among the first `end` characters of a
-        text, and among the last of one that is JUSTIFIED.
+        text, behind `first` that stay, and among the last of one that is JUSTIFIED.
         """
         size = size_of(placed.field)
         if size is None or (sender, node) in self._seen:
             return
         self._seen.add((sender, node))
-        self._parts.of_shifted(node, placed, sender, sent, wave)
+        self._parts.of_shifted(node, placed, sender, sent, wave, first)
         self._comparisons.tell_shifted(placed.part, placed.at, sender, wave)
         onward = wave._replace(steps=wave.steps + 1)
         for edge in self._graph.touching(node):
@@ -91,7 +116,9 @@ class Shifted:
             if other is None or taken is None or not given:
                 continue
             lengths = (other.field.bytes, None)
-            ends = [end if _keeps_side(size, way, taken) else size.characters for way in ways_of(edge)]
+            keeps_side = [_keeps_side(size, way, taken) for way in ways_of(edge)]
+            ends = [end if keeps else size.characters for keeps in keeps_side]
+            stays = first if all(keeps_side) else 0
             if edge.verb == "computes" and any(one.function != "length" for one in ways_of(edge)):
                 why = f"it is calculated from {node}, where what {sender} sends will be at another position"
                 self._found.add("calculated", edge.target, lengths, onward.steps, why, edge.citations, "may")
@@ -99,10 +126,10 @@ class Shifted:
                 continue
             elif taken.characters < max(ends) or any(one.taken is not None for one in edge.ways):
                 why = f"it takes a part of {node}, where what {sender} sends will be at another position"
-                if ("too short", edge.target) not in self._found:
+                if taken.characters > stays and ("too short", edge.target) not in self._found:
                     self._found.add("part", edge.target, lengths, onward.steps, why, edge.citations, "may")
             else:
-                self._follow(sender, sent, edge.target, other, max(ends), onward._replace(filled=given))
+                self._follow(sender, sent, edge.target, other, max(ends), onward._replace(filled=given), stays)
 
     def _shifts(self, edge: EstateEdge, sent: Sizes, size: Size) -> bool:
         """Return whether what grows is shifted in a text that receives it, or shifts what is next to it there."""
