@@ -10,6 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from proof.estate_views import is_plain
 from proof.figure import MEMORY, folder
 
 from penstock.models import sizes
@@ -163,9 +164,8 @@ def _asked_again(one: ScannedFile) -> Iterator[str]:
             return run([found], model=model, results=kept, max_prompt_tokens=PROMPT_TOKENS, jobs=1), model
 
         again(data)
-        is_plain = data.isascii() and not set(data) & {0, 12, 13, 26}
         changes = {"nothing changed": data}
-        if is_plain:
+        if is_plain(data):
             changes["CRLF"] = data.replace(b"\n", b"\r\n")
             if one.source.format == "fixed" and len(one.source.switches) < 2 and b"\t" not in data:
                 lines = data.decode().split("\n")
@@ -180,7 +180,7 @@ def _asked_again(one: ScannedFile) -> Iterator[str]:
             made, _ = again(changed)
             if made.calls:
                 yield f"C-13: {what}, and {made.calls} of {made.chunks} chunks are asked about again"
-        if is_plain and (edited := _edited(data)) is not None:
+        if is_plain(data) and (edited := _edited(data)) is not None:
             line, changed = edited
             _, model = again(changed)
             chunks = {tuple(_own_lines(asked)) for asked in model.requests}

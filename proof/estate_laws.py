@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from proof.estate_views import named, view
+from proof.estate_views import is_plain, named, view
 
 if TYPE_CHECKING:
     import random
@@ -32,6 +32,7 @@ _LINES = frozenset({"first_line", "last_line", "start_line", "line", "lines", "r
 _ABOUT_SIZE = frozenset({"comment_lines", "copybook_line", "why", "end_line"})
 """Keys that comments change: how many there are, lines of another file or of one that is not named, and the end of a paragraph,
 which may be before or behind the comments above the next one."""
+_EXEC, _END_EXEC = re.compile(r"(?i)\bexec\b"), re.compile(r"(?i)\bend-exec\b")
 _LINE_IN_TEXT = re.compile(r"\bline(s?) (\d+)")
 _SHOWN = 3  # differences of one law
 _AROUND = 60  # characters around a difference
@@ -123,12 +124,8 @@ def _each(files: Sequence[GatheredFile], before: EstateView, change: Change, dra
 # ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _is_plain(data: bytes) -> bool:
-    return data.isascii() and b"\0" not in data and b"\r" not in data and b"\f" not in data and b"\x1a" not in data
-
-
 def _with_crlf(file: GatheredFile, _source: ScannedSource | None, _draw: random.Random) -> bytes:
-    return file.data.replace(b"\n", b"\r\n") if _is_plain(file.data) else file.data
+    return file.data.replace(b"\n", b"\r\n") if is_plain(file.data) else file.data
 
 
 def _is_fixed(source: ScannedSource) -> bool:
@@ -137,7 +134,7 @@ def _is_fixed(source: ScannedSource) -> bool:
 
 def _filled(file: GatheredFile, source: ScannedSource | None, _draw: random.Random) -> bytes:
     """Number the lines of a fixed file that has its first six columns free, and fill the last eight."""
-    if source is None or not _is_plain(file.data) or not _is_fixed(source) or b"\t" in file.data:
+    if source is None or not is_plain(file.data) or not _is_fixed(source) or b"\t" in file.data:
         return file.data
     lines = file.data.decode().split("\n")
     if any(line[:6].strip() for line in lines):
@@ -151,7 +148,7 @@ def _filled(file: GatheredFile, source: ScannedSource | None, _draw: random.Rand
 
 def _lowered(file: GatheredFile, source: ScannedSource | None, _draw: random.Random) -> bytes:
     """Return a program with its words in small letters; literals and comments stay."""
-    if source is None or not _is_plain(file.data):
+    if source is None or not is_plain(file.data):
         return file.data
     made, quote = [], ""
     for number, line in enumerate(file.data.decode().split("\n"), 1):
@@ -187,7 +184,7 @@ def _commented(files: Sequence[GatheredFile], before: EstateView, draw: random.R
 
     def comment(file: GatheredFile, source: ScannedSource | None, _draw: random.Random) -> bytes:
         lines = file.data.decode("latin-1").split("\n")
-        if source is None or not _is_plain(file.data):
+        if source is None or not is_plain(file.data):
             return file.data
         made: list[str] = []
         places = moved[file.path] = [0]
@@ -200,8 +197,7 @@ def _commented(files: Sequence[GatheredFile], before: EstateView, draw: random.R
             made.append(line)
             places.append(len(made))
             is_begun = is_begun or (number <= source.lines and source.is_code(number))
-            is_sql = bool(re.search(r"(?i)\bexec\b", line)) or (is_sql and not re.search(r"(?i)\bend-exec\b", line))
-            is_sql = is_sql and not re.search(r"(?i)\bend-exec\b", line)
+            is_sql = (is_sql or bool(_EXEC.search(line))) and not _END_EXEC.search(line)
         return "\n".join(made).encode("latin-1")
 
     after = view(_each(files, before, comment, draw))
@@ -243,7 +239,7 @@ def _alone(files: Sequence[GatheredFile], before: EstateView) -> Iterator[str]:
     for path, one in before.subjects.items():
         outer = [at for at, part in enumerate(one.parts) if part.program.parent is None]
         source = one.source
-        if len(outer) < 2 or len(source.switches) > 1 or source.replacing or not _is_plain(by_path[path].data):
+        if len(outer) < 2 or len(source.switches) > 1 or source.replacing or not is_plain(by_path[path].data):
             continue
         others = [(file.path, file.data) for file in files if file.kind != "cobol" and file.path != path]
         for at in outer:

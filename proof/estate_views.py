@@ -88,6 +88,11 @@ def texts(data: bytes) -> list[str]:
     return [line.rstrip("\r") for line in (lines if lines[-1] else lines[:-1])]
 
 
+def is_plain(data: bytes) -> bool:
+    """Return whether a file is ASCII in lines that end in LF, without NUL, form feed and the end mark of CP/M."""
+    return data.isascii() and not set(data) & set(b"\0\f\r\x1a")
+
+
 def _of_pairs(data: bytes) -> str:
     """Return the text of bytes in Shift-JIS; "" if they are not: taken for it, letters of Latin-1 become single ideographs."""
     try:

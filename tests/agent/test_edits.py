@@ -480,6 +480,23 @@ def test_what_a_killed_edit_left_beside_its_file_goes_or_is_told(
     assert sorted(one.name for one in tree.iterdir()) == kept
 
 
+@pytest.mark.proves("S-12", "S-16")
+def test_what_is_kept_and_cannot_be_removed_is_not_said_to_be_the_only_copy(
+    root: Root, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is read-only by now keeps the file, of which nothing is told; what cannot be read is told."""
+    (tree / f".a.txt.penstock-{'0' * 16}").write_text("one")
+    (tree / f".a.txt.penstock-{'1' * 16}").mkdir()
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", refused)
+        left = root.clear_left(b"a.txt", [hashlib.sha256(b"one").hexdigest()])
+    assert left == [f".a.txt.penstock-{'1' * 16}".encode()]
+
+
 @pytest.mark.proves("S-12")
 def test_a_program_hears_of_a_session_once_it_is_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

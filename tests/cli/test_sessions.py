@@ -98,6 +98,21 @@ def test_the_list_shows_root_and_model_at_any_width(
     assert re.search(f"{session}.* bytes *{between}{model}{folder} *{between}Which port", shown)
 
 
+@pytest.mark.proves("S-10")
+def test_a_journal_without_model_and_folder_names_neither(
+    work: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program may keep one, and a narrow terminal then shows no words between them."""
+    with closing(open_store(f"sqlite://{work / 'kept'}")) as store:
+        store.append("theirs", 0, "Noted", {})
+    monkeypatch.setattr(terminal, "is_watched", lambda _: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["sessions"]) == 0
+    shown = capsys.readouterr().out
+    assert "theirs" in shown
+    assert not re.search(r"\s in\s", shown)
+
+
 @pytest.mark.proves("S-17")
 def test_the_list_has_the_model_and_the_folder_that_a_session_went_on_with(
     work: Path, capsys: pytest.CaptureFixture[str]

@@ -173,7 +173,7 @@ def _listed(store_url: str | None, limit: int | None, *, as_json: bool) -> int:
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
-    """Return the list for a person: a line for each session, or three where a line has no room."""
+    """Return the list for a person: a line for each session, or three if the terminal is too narrow for that."""
     head: tuple[str, ...] = ("session", "used", "state", "turns", "size", "model", "folder", "question")
     shown: list[tuple[Any, ...]] = []
     columns = terminal.watched_columns()
@@ -188,7 +188,8 @@ def _table(rows: list[dict[str, Any]]) -> str:
         question = row.get("question", "")[:_QUESTION_CHARS]
         if is_narrow:
             facts = ", ".join((used, row["state"], turns.strip(), size.strip()))
-            shown.append((row["session"], (facts, f"{model} in {folder}", question)))
+            place = " in ".join(filter(None, (model, folder)))  # a journal of another program may have neither
+            shown.append((row["session"], (facts, place, question)))
         else:
             shown.append((row["session"], used, row["state"], turns, size, model, folder, question))
     return terminal.render_table(("session", "about") if is_narrow else head, shown, has_plain_head=False)

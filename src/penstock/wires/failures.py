@@ -15,12 +15,12 @@ import json
 from typing import TYPE_CHECKING, Literal
 
 from penstock.errors import Ended, Refusal
+from penstock.overflow.kinds import SETTINGS_CODE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from penstock.text.json_access import Json
-
 
 _SAYS_NOTHING = "(it said nothing else)"
 
@@ -63,7 +63,7 @@ class Disconnected(Refusal):
         super().__init__(message)
         self.kind = kind
         if kind == "settings":
-            self.code = "connection_by_settings"  # for `diagnose`: trying again does not help
+            self.code = SETTINGS_CODE  # for `diagnose`: trying again does not help
 
 
 class Unreadable(Refusal):

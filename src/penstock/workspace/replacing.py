@@ -431,7 +431,7 @@ def clear_left(folder: system.Folder, name: bytes, digests: Collection[str]) -> 
         digests: The SHA-256 of the contents that are kept elsewhere, in hexadecimal.
 
     Returns:
-        The names of those that hold something else, which are left.
+        The names of those that hold something else, or cannot be read, which are left.
     """
     left = []
     own = re.escape(os.fsdecode(name[:_NAME_BYTES]))
@@ -441,13 +441,14 @@ def clear_left(folder: system.Folder, name: bytes, digests: Collection[str]) -> 
         try:
             with _opened(folder, os.fsencode(entry)) as descriptor, open(descriptor, "rb", closefd=False) as file:
                 is_known = hashlib.file_digest(file, "sha256").hexdigest() in digests
-            if is_known:
-                path, at = system.entry_path(folder, entry)
-                os.unlink(path, dir_fd=at)
-                continue
-        except OSError:  # a folder, a link, or unreadable: not what an edit leaves
-            pass
-        left.append(entry)
+        except OSError:  # it cannot be read, or is a folder or a link: a person has to look at it
+            is_known = False
+        if not is_known:
+            left.append(entry)
+            continue
+        with suppress(OSError):  # a folder that is read-only by now: nothing is lost if the file stays
+            path, at = system.entry_path(folder, entry)
+            os.unlink(path, dir_fd=at)
     return left
 
 

@@ -351,7 +351,7 @@ class Root:
             digests: The SHA-256 of the contents that are kept elsewhere, in hexadecimal.
 
         Returns:
-            The paths of those that hold something else, which are left.
+            The paths of those that hold something else, or cannot be read, which are left.
 
         Raises:
             ToolError: `busy`: others hold the folder too long.
