@@ -617,6 +617,13 @@ def test_a_secret_of_each_kind_goes(name: str) -> None:
         assert part[len(part) // 2 :] not in clean
 
 
+@pytest.mark.proves("S-17")
+def test_a_key_at_the_beginning_of_a_text_is_not_taken_for_a_picture() -> None:
+    """The slash of an address comes right before the name of its picture; one at the end of the text does not count."""
+    (_, key), rest = SECRETS["Google key"], ".png is used by https://example.com/"
+    assert redacted(key + rest) == redacted(key) + rest
+
+
 def test_a_mark_says_what_it_was_and_how_long() -> None:
     """The mark shows that there is a secret, and of which kind."""
     assert redacted("key AKIAIOSFODNN7EXAMPLE.") == "key [redacted: AWS key, 20 characters]."

@@ -97,7 +97,7 @@ def _own(words: tuple[str, ...], body: str, *, begins_a_word: bool) -> Callable[
         if match is None or _is_placeholder(match[0]):
             return ()
         ((start, end),) = to_tail(text, at, match.end())
-        return () if _MEDIUM.match(text, end) and text.startswith("/", at - 1) else ((start, end),)
+        return () if _MEDIUM.match(text, end) and text.endswith("/", 0, at) else ((start, end),)
 
     return spans
 
