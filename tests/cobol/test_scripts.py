@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from tests.cobol.test_graph import graph_of
 
-from penstock.cobol.estate import kind_of
+from penstock.cobol.estate import kind_of, member
 
 pytestmark = pytest.mark.proves("C-16")
 
@@ -78,6 +80,10 @@ STEP = "RUN.PAY01 runs PAY01 is 2"
             {"RUN.PAY01 runs PAY01 may 2", "PAY01.CUST bound to b1 may 1 2"},
         ),
         ("cat <<END\ncobcrun PAY01\nEND\n# cobcrun PAY01\necho cobcrun PAY01\n", set()),
+        ("cat <<A <<-'B-C'\nA\ncobcrun PAY01\nB-C\n", set()),
+        ("cat <<\\END\ncobcrun PAY01 \\\nEND\ncobcrun PAY01\n", {"RUN.PAY01 runs PAY01 is 4"}),
+        # A string in the same line, a shift and a quoted text begin no text.
+        ("cat <<< END\nlet X=1<<3; Y=$((X<<Y))\necho '<<END'\ncobcrun PAY01\n", {"RUN.PAY01 runs PAY01 is 4"}),
         ("/usr/bin/find . -name pay01; cobc -x src/pay01.cbl\n", set()),
         # COB_FILE_PATH is the folder of a file that has no other, unless a variable names that.
         (
@@ -113,6 +119,14 @@ def test_a_batch_file_sets_what_its_programs_open() -> None:
         "RUN.PAY01 reads C:/data/cust.dat is 2 6",
     }
     assert "PAY01.CUST bound to c1 may 1 2" in said("if x set DD_CUSTFILE=c1\ncobcrun PAY01\n", "run.cmd")
+
+
+def test_variables_that_do_not_end_take_linear_time() -> None:
+    """Each of these took many seconds when every one was searched for its end."""
+    begin = time.process_time()
+    for begun in ("${A-", "$("):
+        member("run.sh", "script", f'X="{begun * 50_000}"\ncobcrun PAY01\n'.encode())
+    assert time.process_time() - begin < 2
 
 
 def test_only_scripts_that_run_programs_or_name_their_files_belong_to_an_estate() -> None:

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 # A text may go on in the next line; within a text, /* begins no comment.
 _APART = re.compile(r"'(?>(?:[^'\n+-]|[+-](?:[ \t]*\n)?)*)'|/\*(?s:.*?)(?:\*/|\Z)")
@@ -51,15 +51,16 @@ class ClCall(NamedTuple):
 
 def calls(text: str) -> tuple[ClCall, ...]:
     """Return the calls of a CL program, in order; those by a variable that is given no text are left out."""
-    values = _values(_joined(text))
+    joined = _joined(text)
+    values = _values(joined)
     directed: dict[str, tuple[str, int]] = {}
     found = []
-    for line, is_submitted, command, operands in _commands(text):
+    for line, is_submitted, command, operands in _commands(text, joined):
         if command == "OVRDBF":
             file, to = _operand(operands, "FILE", 0), _operand(operands, "TOFILE", 1)
             if file and to and (file in directed or len(directed) < _MOST_DIRECTED):
-                names, is_sure = values.get(to, (() if to.startswith("&") else (to,), True))
-                directed[file] = (names[0] if is_sure and len(names) == 1 else "", line)
+                names, is_sure = _meant(to, values)
+                directed[file] = (names[0] if is_sure else "", line)
         elif command == "DLTOVR" and (said := _DELETED.match(operands)):
             deleted = said[1].upper().split()
             for name in list(directed) if "*ALL" in deleted else deleted:
@@ -68,9 +69,15 @@ def calls(text: str) -> tuple[ClCall, ...]:
             program = _operand(operands, "PRC" if command == "CALLPRC" else "PGM", 0)
             # Another job has none of the overrides of this one.
             files = () if is_submitted else tuple((file, *to) for file, to in directed.items())
-            names, is_sure = values.get(program, (() if program.startswith("&") else (program,), True))
-            found += [ClCall(name, line, files, is_sure and len(names) == 1) for name in names if name]
+            names, is_sure = _meant(program, values)
+            found += [ClCall(name, line, files, is_sure) for name in names if name]
     return tuple(found)
+
+
+def _meant(operand: str, values: Mapping[str, tuple[tuple[str, ...], bool]]) -> tuple[tuple[str, ...], bool]:
+    """Return the names that an operand may mean, none if it is a variable without a text, and whether it means a single one."""
+    names, is_sure = values.get(operand, (() if operand.startswith("&") else (operand,), True))
+    return names, is_sure and len(names) == 1
 
 
 def _values(text: str) -> dict[str, tuple[tuple[str, ...], bool]]:
@@ -95,12 +102,16 @@ def _values(text: str) -> dict[str, tuple[tuple[str, ...], bool]]:
     return {name: (tuple(values), name not in unsure) for name, values in found.items()}
 
 
-def _commands(text: str) -> Iterator[tuple[int, bool, str, str]]:
-    """Yield the commands that matter here: the line, whether SBMJOB has it in its own, the name, and what follows."""
+def _commands(text: str, joined: str) -> Iterator[tuple[int, bool, str, str]]:
+    """Yield the commands that matter here: the line, whether SBMJOB has it in its own, the name, and what follows.
+
+    Args:
+        text: The program, for the lines.
+        joined: The same, each command on one line.
+    """
     ends = [found.end() for found in re.finditer("\n", text)]
-    text = _joined(text)
     at = start = 0
-    for line in text.split("\n"):
+    for line in joined.split("\n"):
         commands = list(_COMMAND.finditer(line))
         begins = [*(one.start() for one in commands), len(line)]
         is_submitted = False
@@ -113,7 +124,9 @@ def _commands(text: str) -> Iterator[tuple[int, bool, str, str]]:
 
 
 def _joined(text: str) -> str:
-    """Return a program without comments and texts, and with continued lines joined, without moving anything."""
+    """Return a program with blanks for comments and for texts of several words, and with continued lines joined, without moving
+    anything.
+    """
     return _CONTINUED.sub(_blank, _APART.sub(_blank_apart, text))
 
 

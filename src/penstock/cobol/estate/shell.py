@@ -8,6 +8,7 @@ recognized. Law: any text has an answer in linear time.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from .jcl import OF_A_VARIABLE, Dd, Job, JobStep
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _COMMENT = re.compile(r"(?im)^[ \t]*(?:#|::|@?rem(?:[ \t]|$)).*$")
-_HERE = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1")
-_WORD = re.compile(r"""(?>[^\s;&|'"\\()<>]|'[^'\n]*'?|"(?>[^"\\\n]|\\.)*"?|\\.?)+|&&|\|\||[;&|()<>\n]""")
+_WORD = re.compile(r"""(?>[^\s;&|'"\\()<>]|'[^'\n]*'?|"(?>[^"\\\n]|\\.)*"?|\\.?)+|&&|\|\||<<<|<<-?|[;&|()<>\n]""")
+_HERE = frozenset({"<<", "<<-"})
+"""What precedes the word that ends a text in the following lines."""
 _APART = frozenset({"&&", "||", ";", "&", "|", "(", ")", "\n"})
 _OPENING = frozenset({"if", "case", "for", "while", "until", "select", "foreach", "switch"})
 _CLOSING = frozenset({"fi", "esac", "done", "endif", "end", "endsw"})
@@ -55,6 +57,8 @@ _OF_A_FILE = re.compile(r"(?i)(?:DD_)?(?=[A-Z])([\w-]+)")
 _SAYS_WHICH = re.compile(r"[^\W_]{2}[^/\\]*\Z")
 """The last part of the name of a file, which identifies it."""
 _BY_ITS_FILE = "the program of that file is taken to have its name"
+_MOST_CHARS = 1_000
+"""The maximum length of a word that is looked into, and of a value; the rest is left out."""
 _MOST_VARIABLES = 100
 """The maximum number of variables that are kept at one time; further ones are left out."""
 
@@ -105,24 +109,27 @@ def script(text: str, *, is_batch: bool) -> Job | None:
 
 def _commands(text: str, *, is_batch: bool) -> Iterator[tuple[int, int, list[str]]]:
     """Yield the commands of a script: the line, how many conditions and loops are around it, and the words."""
-    depth, line, until = 0, 1, ""
+    depth, line = 0, 1
     begun: list[str] = []
+    until: list[str] = []  # the words that end the texts which begin here
     for number, last in enumerate(_COMMENT.sub("", text).split("\n"), start=1):
+        if until:
+            if last.strip() == until[0]:
+                del until[0]
+            continue
         line = line if begun else number
         if last.endswith("^" if is_batch else "\\"):
             begun.append(last[:-1])
             continue
         written = "".join((*begun, last))
         begun = []
-        if until:
-            until = "" if written.strip() == until else until
-            continue
-        here = _HERE.search(written)
-        until = here[2] if here else ""
         words: list[str] = []
         tested = 0
         code = _WORD.findall(written)
         code = code[: next((at for at, word in enumerate(code) if word[0] == "#"), None)]
+        if not is_batch and "((" not in written:  # in arithmetic, << shifts
+            ends = (word for mark, word in pairwise(code) if mark in _HERE and not word[0].isdigit())
+            until = [re.sub(r"['\"\\]", "", word) for word in ends]
         for word in [*code, "\n"]:
             if word not in _APART:
                 words.append(word)
@@ -175,8 +182,9 @@ def _unquoted(text: str, variables: dict[str, _Variable]) -> str:
         known = variables.get(found[1] or found[2] or found[3] or "")
         return known.values[0] if known is not None and len(known.values) == 1 else "*"
 
+    text = text[:_MOST_CHARS]
     bare = text if text[:1] == "'" else _VALUE.sub(value, text)
-    return re.sub(r"['\"]", "", bare)[:1000]
+    return re.sub(r"['\"]", "", bare)[:_MOST_CHARS]
 
 
 def _program(words: list[str], variables: dict[str, _Variable]) -> tuple[str, str] | None:

@@ -93,9 +93,8 @@ class Reaching:
         self._names, self._values, self._referred = names, values, referred
         self._records = records
         self._storage = Storage(names)
-        self._near: dict[
-            int, tuple[dict[int, list[int]], Sharing]
-        ] = {}  # by record: its writes, by the items they name
+        # By record: its writes, by the items that they name.
+        self._near: dict[int, tuple[dict[int, list[int]], Sharing]] = {}
         self._items: dict[int, int] = {}  # the followed items, with the bits of all their definitions
         self._definitions: list[_Definition] = []
         self._execs: dict[tuple[str | None, int, int], Site] | None = None

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from .values import ProgramPart, Verb
 
 _BROWSING: dict[str, Verb] = {
-    **dict.fromkeys(("GN", "GNP", "GHN", "GHNP", "GET NEXT", "GET NEXT IN PARENT"), "reads"),
-    **dict.fromkeys(("GU", "GHU"), "reads"),
+    **dict.fromkeys(("GU", "GN", "GNP", "GHU", "GHN", "GHNP", "GET NEXT", "GET NEXT IN PARENT"), "reads"),
     **dict.fromkeys(("REPL", "DLET"), "writes"),
 }
 _ROOT = frozenset({"GU", "GHU"})

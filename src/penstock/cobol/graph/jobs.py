@@ -122,11 +122,9 @@ class StepDataSet(NamedTuple):
             return "it follows a DUMMY, which ends what the system reads"
         if self.is_one_of:
             return "a condition of the script decides which file it is"
-        return (
-            "its name is data: * stands for what is not known of it"
-            if "*" in self.data_set.name
-            else self.step.step.doubt
-        )
+        if "*" in self.data_set.name:
+            return "its name is data: * stands for what is not known of it"
+        return self.step.step.doubt
 
 
 def region(members: Iterable[Member]) -> Iterator[EstateEdge]:

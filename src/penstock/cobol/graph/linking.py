@@ -374,11 +374,12 @@ class Linking:
             for program in use.step.step.programs:
                 for number, _ in self._callees.called(program):
                     for file in self._parts[number].files:
-                        bare = [one.name for one in file.own_names if "/" not in one.name]
-                        dds = file.dds if bare and not any((use.step.node, dd) in have for dd in file.dds) else ()
-                        for name, dd in ((name, dd) for name in bare for dd in dds[:1]):
-                            there = NodeId("dataset", f"{use.data_set.name}/{name}")
-                            yield use._replace(dd=dd, data_set=there)
+                        if not file.dds or any((use.step.node, dd) in have for dd in file.dds):
+                            continue
+                        for named in file.own_names:
+                            if "/" not in named.name:
+                                there = NodeId("dataset", f"{use.data_set.name}/{named.name}")
+                                yield use._replace(dd=file.dds[0], data_set=there)
 
     def _bind(self, use: jobs.StepDataSet) -> None:
         """Add what a step does with a data set, and which files of its programs are bound to it."""
