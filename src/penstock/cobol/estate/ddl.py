@@ -80,12 +80,12 @@ def tables(text: str) -> tuple[Table, ...]:
     code = _COMMENT.sub(lambda found: " " * len(found[0]) if found[1] else found[0], text)
     found: list[Table] = []
     line, at = 1, 0
-    for head in _HEAD.finditer(code):
-        if head.start() < at:
-            continue
+    for head, following in pairwise([*_HEAD.finditer(code), None]):
+        assert head is not None  # noqa: S101  # None follows the last
         line += code.count("\n", at, head.start())
         at = head.start()
-        parts, end = _parts(code, head.end())
+        # One that does not end does so where the next begins.
+        parts, end = _parts(code, head.end(), len(code) if following is None else following.start())
         columns = tuple(filter(None, map(_column, parts)))
         key = _KEY.search(code, head.end(), end)
         names = tuple(name.strip().split()[0] for name in key[1].split(",") if name.strip()) if key else ()
@@ -94,21 +94,18 @@ def tables(text: str) -> tuple[Table, ...]:
     return tuple(found)
 
 
-def _parts(code: str, at: int) -> tuple[list[str], int]:
-    """Return the parts between commas up to the closing parenthesis, and the offset after that."""
-    found = [""]
-    depth = 1
-    end = at
-    for part in _PART.finditer(code, at):
-        end = part.end()
+def _parts(code: str, start: int, limit: int) -> tuple[list[str], int]:
+    """Return the parts between commas up to the closing parenthesis or a limit, and the offset after that."""
+    found: list[str] = []
+    depth, begin = 1, start
+    for part in _PART.finditer(code, start, limit):
         depth += (part[0] == "(") - (part[0] == ")")
+        if depth == 0 or (part[0] == "," and depth == 1):
+            found.append(code[begin : part.start()])
+            begin = part.end()
         if depth == 0:
-            break
-        if part[0] == "," and depth == 1:
-            found.append("")
-        else:
-            found[-1] += part[0]
-    return found, end
+            return found, begin
+    return [*found, code[begin:limit]], limit
 
 
 def _column(part: str) -> Column | None:
