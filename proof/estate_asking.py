@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from proof.estate_views import is_plain
+from proof.estate_views import filled, is_plain, is_tabular
 from proof.figure import MEMORY, folder
 
 from penstock.models import sizes
@@ -167,15 +167,11 @@ def _asked_again(one: ScannedFile) -> Iterator[str]:
         changes = {"nothing changed": data}
         if is_plain(data):
             changes["CRLF"] = data.replace(b"\n", b"\r\n")
-            if one.source.format == "fixed" and len(one.source.switches) < 2 and b"\t" not in data:
-                lines = data.decode().split("\n")
-                changes["blanks at the end"] = "\n".join(f"{line:<80}" if line else line for line in lines).encode()
-                if not any(line[:6].strip() for line in lines):
-                    numbered = (
-                        f"{at:06d}{line[6:72]:<66}V{at:07d}" if line.strip() else line
-                        for at, line in enumerate(lines, 1)
-                    )
-                    changes["sequence numbers"] = "\n".join(numbered).encode()
+        if is_tabular(data, one.source):
+            lines = data.decode().split("\n")
+            changes["blanks at the end"] = "\n".join(f"{line:<80}" if line else line for line in lines).encode()
+        if (numbered := filled(data, one.source)) is not None:
+            changes["sequence numbers"] = numbered
         for what, changed in changes.items():
             made, _ = again(changed)
             if made.calls:

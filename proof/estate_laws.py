@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from proof.estate_views import is_plain, named, view
+from proof.estate_views import filled, is_plain, named, view
 
 if TYPE_CHECKING:
     import random
@@ -51,8 +51,7 @@ def faults(files: Sequence[GatheredFile], before: EstateView, draw: random.Rando
     yield from whole.differing("C-14: in another folder", _Told(moved, without=FOLDER))
     yield from whole.differing("C-16: read in reverse", _Told(view(files[::-1])))
     yield from whole.differing("C-13: with CRLF", _Told(view(_each(files, before, _with_crlf, draw))))
-    filled = _each(files, before, _filled, draw)
-    yield from whole.differing("C-13: with filled columns", _Told(view(filled)))
+    yield from whole.differing("C-13: with filled columns", _Told(view(_each(files, before, _filled, draw))))
     folded = _Told(before, is_folded=True)
     yield from folded.differing(
         "C-14: in other letters", _Told(view(_each(files, before, _lowered, draw)), is_folded=True)
@@ -128,22 +127,9 @@ def _with_crlf(file: GatheredFile, _source: ScannedSource | None, _draw: random.
     return file.data.replace(b"\n", b"\r\n") if is_plain(file.data) else file.data
 
 
-def _is_fixed(source: ScannedSource) -> bool:
-    return source.format == "fixed" and {form for _, form in source.switches} <= {"fixed"}
-
-
 def _filled(file: GatheredFile, source: ScannedSource | None, _draw: random.Random) -> bytes:
-    """Number the lines of a fixed file that has its first six columns free, and fill the last eight."""
-    if source is None or not is_plain(file.data) or not _is_fixed(source) or b"\t" in file.data:
-        return file.data
-    lines = file.data.decode().split("\n")
-    if any(line[:6].strip() for line in lines):
-        return file.data
-    made = [
-        f"{at * 10 % 1_000_000:06d}{line[6:72]:<66}REV{at % 100_000:05d}" if line.strip() else line
-        for at, line in enumerate(lines, 1)
-    ]
-    return "\n".join(made).encode()
+    numbered = filled(file.data, source) if source is not None else None
+    return file.data if numbered is None else numbered
 
 
 def _lowered(file: GatheredFile, source: ScannedSource | None, _draw: random.Random) -> bytes:

@@ -24,6 +24,7 @@ from penstock.workspace.root import Root
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from penstock.cobol import ScannedSource
     from penstock.scribe.file_work import ScannedFile
 
 Json = dict[str, Any]
@@ -91,6 +92,28 @@ def texts(data: bytes) -> list[str]:
 def is_plain(data: bytes) -> bool:
     """Return whether a file is ASCII in lines that end in LF, without NUL, form feed and the end mark of CP/M."""
     return data.isascii() and not set(data) & set(b"\0\f\r\x1a")
+
+
+def is_tabular(data: bytes, source: ScannedSource) -> bool:
+    """Return whether a plain file has fixed columns on every line."""
+    return (
+        is_plain(data)
+        and source.format == "fixed"
+        and {form for _, form in source.switches} <= {"fixed"}
+        and b"\t" not in data
+    )
+
+
+def filled(data: bytes, source: ScannedSource) -> bytes | None:
+    """Return a file with numbers in columns 1 to 6 and marks in 73 to 80; None if it is not tabular or uses 1 to 6."""
+    lines = data.split(b"\n")
+    if not is_tabular(data, source) or any(line[:6].strip() for line in lines):
+        return None
+    made = [
+        b"%06d%-66sREV%05d" % (at * 10 % 1_000_000, line[6:72], at % 100_000) if line.strip() else line
+        for at, line in enumerate(lines, 1)
+    ]
+    return b"\n".join(made)
 
 
 def _of_pairs(data: bytes) -> str:
