@@ -203,6 +203,8 @@ def test_the_calls_of_cl_have_their_lines_and_what_is_directed() -> None:
             [("PAY", None, False), ("RUN", None, False)],
         ),
         ("DCL &P *CHAR 10 'PAY'\nCHGVAR &P (&Q *TCAT 'X')\nCALL &P", [("PAY", None, False)]),
+        ("DCL &P *CHAR 10 'PAY'\nCHGVAR VAR(&P) VALUE(&Q *TCAT 'X')\nCALL &P", [("PAY", None, False)]),
+        ("DCL &P *CHAR 10\nCHGVAR &P VALUE('A(' *CAT 'X')\nCALL &P", []),
     ],
 )
 def test_a_variable_of_cl_has_the_texts_that_it_is_given(

@@ -26,7 +26,8 @@ _GIVEN = re.compile(
     r"(?P<rest>(?>[^\n()']|'[^\n']*'|\((?>[^\n()']|'[^\n']*')*\))*)"
 )
 """The variable that a command declares or changes, and what it says of its value."""
-_EXPRESSION = re.compile(r"(?i)(?<!VALUE)\([^()]*\)")
+_EXPRESSION = re.compile(r"\((?![ \t]*'[^\n']*'[ \t]*\))(?>[^()']|'[^\n']*')*\)")
+"""What is in parentheses and not a text alone."""
 _TEXT = re.compile(r"(?i)VALUE\([ \t]*'([^\n']*)'[ \t]*\)|[ \t]'([^\n']*)'")
 _ASKED = re.compile(
     r"(?i)\b(?:PGM|PRC|FILE|TOFILE|COND)\([^()\n]*\)|\b(?:CALL|TFRCTL|CALLPRC)[ \t]+[^\s()]++(?!\()|"
