@@ -597,7 +597,7 @@ def test_a_command_of_the_system_runs_the_program_of_a_file() -> None:
             'STRING "cobcrun VIEW-ONE " N INTO C',
             'STRING "./bin/" N INTO C',
             'CALL "SYSTEM" USING "menu.exe"',
-            'CALL "SYSTEM" USING "runcbl /o/sum.acu 1"',
+            'CALL "SYSTEM" USING "runcobol /o/sum.acu 1"',
             "GOBACK.",
         ),
         "the_list.cbl": program("THE-LIST", "GOBACK."),

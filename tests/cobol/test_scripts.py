@@ -84,6 +84,8 @@ STEP = "RUN.PAY01 runs PAY01 is 2"
         ("cat <<\\END\ncobcrun PAY01 \\\nEND\ncobcrun PAY01\n", {"RUN.PAY01 runs PAY01 is 4"}),
         # A string in the same line, a shift and a quoted text begin no text.
         ("cat <<< END\nlet X=1<<3; Y=$((X<<Y))\necho '<<END'\ncobcrun PAY01\n", {"RUN.PAY01 runs PAY01 is 4"}),
+        # Many scripts have a function of this name.
+        ("export DD_CUSTFILE=b1\nrun PAY01\n", {"RUN.PAY01 runs PAY01 may 2", "PAY01.CUST bound to b1 may 1 2"}),
         ("/usr/bin/find . -name pay01; cobc -x src/pay01.cbl\n", set()),
         # COB_FILE_PATH is the folder of a file that has no other, unless a variable names that.
         (

@@ -11,6 +11,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..facts.commands import RUNTIMES
 from .jcl import OF_A_VARIABLE, Dd, Job, JobStep
 
 if TYPE_CHECKING:
@@ -47,9 +48,8 @@ _LEADING = frozenset(
 _SETTING = frozenset({"export", "set", "setenv", "declare", "typeset", "readonly"})
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _VALUE = re.compile(r"\$\{(\w+)(?::?-[^}]*)?\}|\$(\w+)|%(\w+)%|\$\([^)]*\)|`[^`]*`|\$\S")
-_RUNNERS = frozenset({"cobcrun", "runcbl", "cobrun", "cobrun32", "runcobol", "wrun32", "crun32", "run"})
 _WITH_ARGUMENT = frozenset({"-M", "-m", "-c", "-e", "-o", "-i", "--module", "--config"})
-"""The options of these runners that have an argument of their own."""
+"""The options of runtimes that have an argument of their own."""
 _OF_THE_SYSTEM = re.compile(r"(?i)/(?:usr|bin|sbin|etc|opt)/.*|.*:[/\\]windows[/\\].*")
 """Folders of commands that no estate has in COBOL."""
 _PROGRAM = re.compile(r"(?i)(?P<folder>.*[/\\])?(?P<name>[a-z][\w$#@-]*)(?:\.(?:exe|acu|cob|cbx|int|gnt|so|dll))?")
@@ -57,6 +57,8 @@ _OF_A_FILE = re.compile(r"(?i)(?:DD_)?(?=[A-Z])([\w-]+)")
 _SAYS_WHICH = re.compile(r"[^\W_]{2}[^/\\]*\Z")
 """The last part of the name of a file, which identifies it."""
 _BY_ITS_FILE = "the program of that file is taken to have its name"
+_DOUBTS = {"run": "run may be another command or a function"}
+"""Why a command may not be that of a runtime."""
 _MOST_CHARS = 1_000
 """The maximum length of a word that is looked into, and of a value; the rest is left out."""
 _MOST_VARIABLES = 100
@@ -191,14 +193,15 @@ def _program(words: list[str], variables: dict[str, _Variable]) -> tuple[str, st
     """Return the program that a command runs, with the reason if it is not certain; None if it runs none that is known."""
     said = [_unquoted(word, variables) for word in words]
     runner = _PROGRAM.fullmatch(said[0])
-    if runner is not None and runner["name"].lower() in _RUNNERS:
+    command = runner["name"].lower() if runner is not None else ""
+    if command in RUNTIMES:
         rest = iter(said[1:])
         for one in rest:
             if one in _WITH_ARGUMENT:
                 next(rest, None)
             elif one[:1] not in {"-", "/"} or one.count("/") > 1:
                 found = _PROGRAM.fullmatch(one)
-                return (found["name"], "") if found is not None else None
+                return (found["name"], _DOUBTS.get(command, "")) if found is not None else None
         return None
     if runner is not None and runner["folder"] and not _OF_THE_SYSTEM.fullmatch(said[0]):
         return runner["name"], _BY_ITS_FILE
