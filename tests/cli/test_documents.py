@@ -226,6 +226,21 @@ def test_a_folder_without_cobol_is_no_work_for_a_queue(tmp_path: Path) -> None:
     assert "There is no COBOL here, in 1 file." in err
 
 
+@pytest.mark.proves("C-21")
+def test_a_folder_that_cannot_take_the_site_is_refused_before_a_queue_asks_anybody(tmp_path: Path) -> None:
+    """The folder holds somebody else's index, so no answer is paid for that could not be shown; none is made before a run."""
+    shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path)
+    (tmp_path / "public").mkdir()
+    (tmp_path / "public/index.html").write_text("theirs")
+    model = ("--model", "openai-chat:m", "--base-url", "http://127.0.0.1:1/v1")
+    queue = ("--queue", "postgresql://nobody@127.0.0.1:1/none", *model)
+    status, _, err = run("document", ".", "--out", "public", *queue, cwd=tmp_path)
+    assert status == 2
+    assert "public/index.html was not written by `penstock document`" in err
+    assert run("document", ".", "--out", "docs", *queue, cwd=tmp_path)[0] == 8
+    assert not (tmp_path / "docs").exists()
+
+
 def test_a_path_that_is_not_there_is_missing(tmp_path: Path) -> None:
     """The exit status means missing, and the message names the path."""
     status, _, err = run("document", "gone", cwd=tmp_path)

@@ -450,6 +450,7 @@ def _queued(
     from penstock.cobol.estate import COBOL_KINDS, kind_of
     from penstock.scribe import title_of
     from penstock.scribe.gathering import gather
+    from penstock.scribe.output import Output
 
     with closing(looking), terminal.ProgressLine() as line:
         found = gather(looking, beneath, kind_of, line.count_of("files"))
@@ -457,6 +458,9 @@ def _queued(
     if not any(one.kind in COBOL_KINDS for one in found.files):  # nobody would ever be asked about it
         terminal.warn(_no_cobol(len(found.files) + found.others + len(found.skipped)))
         return answer.NOTHING
+    output = Output(out)  # a folder that cannot take the site is refused before anybody is asked
+    output.expect_own()
+    output.leave()
     with queues.opened(queue_url, patience_seconds=queues.PATIENCE_SECONDS) as database:
         run = queues.start_run(database, found, title, asked, **how)
     return _finished(queue_url, run.id, out, as_json, wording)
