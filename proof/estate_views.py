@@ -31,7 +31,7 @@ Json = dict[str, Any]
 
 JAPANESE = "\u3001-\uffef"
 """The letters and signs of Japanese names, for a set in a pattern."""
-_JAPANESE = re.compile(f"[{JAPANESE}]+")
+_RUNS = re.compile(f"[{JAPANESE}]+")
 
 
 class EstateView(NamedTuple):
@@ -122,7 +122,7 @@ def _of_pairs(data: bytes) -> str:
         text = data.decode("cp932")
     except UnicodeDecodeError:
         return ""
-    runs = [len(run) for run in _JAPANESE.findall(text)]
+    runs = [len(run) for run in _RUNS.findall(text)]
     return text if 2 * sum(length for length in runs if length > 1) > sum(runs) else ""
 
 
