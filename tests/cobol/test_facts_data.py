@@ -15,7 +15,7 @@ from .sources import fixed, program
 
 if TYPE_CHECKING:
     from penstock.cobol.facts import Facts
-    from penstock.cobol.facts.values import DataItem
+    from penstock.cobol.facts.data import DataItem
 
 pytestmark = pytest.mark.proves("C-12")
 

@@ -6,7 +6,7 @@ import pytest
 
 from penstock.cobol import scan
 from penstock.cobol.facts import Facts, facts
-from penstock.cobol.facts.values import SourcePlace
+from penstock.cobol.facts.data import SourcePlace
 
 
 def _facts(procedure: str, data: str = "") -> Facts:

@@ -13,7 +13,7 @@ from penstock.cobol.facts import facts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.cobol.facts.values import ProgramCall
+    from penstock.cobol.facts.control import ProgramCall
 
 DATA = (
     "01 W.\n 02 X PIC X(8).\n 02 Y PIC X(8) VALUE 'BEGIN'.\n  88 Y-SET VALUE 'SET'.\n"

@@ -21,23 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from penstock.chunk.template import Plain
-    from penstock.cobol.facts.values import (
-        BranchRule,
+    from penstock.cobol.facts.control import BranchRule, ErrorSite, ProgramCall
+    from penstock.cobol.facts.data import DataItem, Transform
+    from penstock.cobol.facts.resources import (
         Channel,
         CicsOperation,
-        CopybookUse,
-        DataItem,
         DliOperation,
-        ErrorSite,
-        Facts,
         IdmsOperation,
         MqOperation,
-        ProgramCall,
         ProgramFile,
         Resolved,
         SqlOperation,
-        Transform,
     )
+    from penstock.cobol.facts.values import CopybookUse, Facts
     from penstock.cobol.program import Program
 
     _Operation = Transform | ErrorSite | SqlOperation | CicsOperation | DliOperation | IdmsOperation | MqOperation

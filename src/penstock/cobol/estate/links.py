@@ -19,7 +19,8 @@ from .running import MAX_STEPS, JobSteps
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..facts.values import Facts, ProgramCall
+    from ..facts.control import ProgramCall
+    from ..facts.values import Facts
     from .jcl import Dd, Job
     from .members import Member
 

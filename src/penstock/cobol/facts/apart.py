@@ -12,14 +12,14 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from .values import ApartUses
+from .data import ApartUses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from .data import SourcePlace
     from .moving import Flow
     from .reaching import Reaching
-    from .values import SourcePlace
 
 
 _AT_ONCE = 500

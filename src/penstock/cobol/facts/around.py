@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 from ..program import key
 from ..reading import BREAK
 from ..reserved import CONFIGURATION
+from .data import OuterData
 from .expanding import expand
 from .layout import layout, pieces
-from .values import OuterData
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ..program import Program
     from ..source import ScannedSource
+    from .data import DataItem
     from .expanding import Expanded
-    from .values import DataItem
 
     _Find = Callable[[str, str | None], ScannedSource | None]
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..program import key
 from .arguments import copied, given, parameters
+from .control import ProgramCall
 from .execs import body, tokens
 from .layout import pieces
 from .objects import call_in, invocations
+from .resources import DLI_INTERFACES, CicsOperation, Resolved
 from .returning import around, behind
 from .translated import is_translated
-from .values import DLI_INTERFACES, CicsOperation, ProgramCall, Resolved, UnknownStatement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .objects import ClassNames
     from .reaching import Reaching
     from .returning import Receiver
+    from .values import UnknownStatement
 
 _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invoke"]] = {
     "LINK": "link",

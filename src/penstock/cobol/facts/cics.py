@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..program import key
-from .values import RUNNING, CicsOperation
+from .resources import RUNNING, CicsOperation
 
 if TYPE_CHECKING:
     from typing import Literal

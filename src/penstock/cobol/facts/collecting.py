@@ -19,6 +19,8 @@ from .around import declared_around, outer_data, programs_around
 from .code import Code, clipped, text_of, walk
 from .commands import commands
 from .comparing import comparisons
+from .control import ParagraphFacts
+from .data import Transform, Undeclared
 from .dynamic_sql import DynamicSql
 from .events import events
 from .expanding import expand
@@ -30,11 +32,12 @@ from .naming import DataNames
 from .reaching import Reaching
 from .references import TRANSFORMS, references
 from .resolving import Values, literal
+from .resources import Resolved
 from .shape import shape, trees
 from .stating import stated_lengths
 from .translated import generator
 from .unreached import unreached
-from .values import Facts, ParagraphFacts, Resolved, Transform, Undeclared, UnknownStatement
+from .values import Facts, UnknownStatement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -42,12 +45,12 @@ if TYPE_CHECKING:
     from ..program import Program, Statement
     from ..source import ScannedSource
     from .calls import WrittenCall
+    from .data import DataItem, OuterData
     from .expanding import EntryRow
     from .flow import Flow
     from .layout import ShownItem
     from .references import References
     from .shape import Complexity
-    from .values import DataItem, OuterData
 
 
 def collected(

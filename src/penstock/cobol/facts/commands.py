@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .file_names import DATA
 from .resolving import literal
-from .values import CommandRun, Resolved
+from .resources import CommandRun, Resolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

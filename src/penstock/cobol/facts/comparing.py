@@ -14,7 +14,7 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from .values import Comparison, SourcePlace
+from .data import Comparison, SourcePlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -13,7 +13,8 @@ from .flow import MAIN, is_jump
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .values import Facts, ParagraphFacts
+    from .control import ParagraphFacts
+    from .values import Facts
 
 MAX_NODES = 80
 """The maximum number of boxes in a diagram."""

@@ -16,7 +16,7 @@ from .composing import composed
 from .execs import body, tokens
 from .reaching import MAX_VALUES
 from .resolving import literal
-from .values import Resolved
+from .resources import Resolved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

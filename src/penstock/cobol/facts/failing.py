@@ -10,14 +10,15 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from .code import clipped, text_of
-from .values import ErrorSite
+from .control import ErrorSite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .calls import WrittenCall
     from .code import Code, Node, ReadStatement
-    from .values import Branch, BranchRule, CicsOperation, SqlOperation
+    from .control import Branch, BranchRule
+    from .resources import CicsOperation, SqlOperation
 
 _PHRASES = {
     "AT END": "AT END",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..program import key
 from .composing import composed
 from .resolving import literal
-from .values import Resolved
+from .resources import Resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

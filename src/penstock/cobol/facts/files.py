@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..program import key, number
 from .layout import pieces
-from .values import FileUse, OuterFile, ProgramFile
+from .resources import FileUse, OuterFile, ProgramFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
     from .code import Code, ReadStatement
+    from .data import DataItem, OuterData
     from .expanding import EntryRow
     from .naming import DataNames
-    from .values import DataItem, OuterData, Resolved
+    from .resources import Resolved
 
 _NOISE = frozenset({"TO", "IS", "ARE", "MODE", "KEY", "RECORD", "WITH"})
 _CLAUSES_WORDS = """

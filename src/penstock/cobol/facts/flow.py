@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import hyphened, key
 from .code import copied_name, header_at
+from .control import ControlEdge, Outside
 from .leaving import open_ends
-from .values import ControlEdge, Note, Outside
+from .values import Note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

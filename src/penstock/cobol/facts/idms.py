@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..procedure import NETWORK
 from ..words import vocabulary
-from .values import IdmsOperation
+from .resources import IdmsOperation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

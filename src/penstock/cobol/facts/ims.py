@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
 from .resolving import literal
-from .values import DLI_INTERFACES, DliOperation, SegmentUse
+from .resources import DLI_INTERFACES, DliOperation, SegmentUse
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .naming import DataNames
     from .reaching import Reaching
     from .resolving import Values
-    from .values import Resolved
+    from .resources import Resolved
 
 _HOLDING = frozenset({"GHU", "GHN", "GHNP"})
 _CHANGING = frozenset({"REPL", "DLET"})

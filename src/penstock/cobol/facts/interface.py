@@ -9,25 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..program import key
-from .values import Access, Channel
+from .resources import Access, Channel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ..program import Program
     from .code import Code
+    from .data import DataItem
     from .naming import DataNames
-    from .values import (
-        CicsOperation,
-        DataItem,
-        DliOperation,
-        IdmsOperation,
-        MqOperation,
-        ProgramFile,
-        ProgramType,
-        Resolved,
-        SqlOperation,
-    )
+    from .resources import CicsOperation, DliOperation, IdmsOperation, MqOperation, ProgramFile, Resolved, SqlOperation
+    from .values import ProgramType
 
 # What each operation does to its resource, as create, read, update or delete.
 _FILE_DEEDS = {

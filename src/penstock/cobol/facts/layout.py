@@ -16,8 +16,8 @@ from ..clauses import DATA_CLAUSES, SHOWN_CLAUSES, USAGES
 from ..lexing import LITERAL
 from ..program import key
 from ..words import vocabulary
+from .data import Condition, DataItem
 from .pictures import boundary_of, bytes_of
-from .values import Condition, DataItem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..program import Program
     from .code import Node
-    from .values import ControlEdge
+    from .control import ControlEdge
 
 _GONE = frozenset({"GOBACK", "STOP RUN", "STOP THREAD", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
 _LEAVES = frozenset({"RETURN", "XCTL"})

@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from .data import WHOLE, DataMove, DataUse, MoveWay, PartUse, SourcePlace
 from .pairing import Mention, pairs
 from .roles import READ, WRITE, indicators_at
-from .values import WHOLE, DataMove, DataUse, MoveWay, PartUse, SourcePlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .code import Block, ReadStatement, Site
+    from .data import ItemPart
     from .layout import ShownItem
-    from .values import ItemPart
 
 
 class Write(NamedTuple):

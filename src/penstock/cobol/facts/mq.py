@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..program import key
-from .values import MqOperation
+from .resources import MqOperation
 
 if TYPE_CHECKING:
     from .calls import WrittenCall

@@ -15,7 +15,7 @@ from ..reserved import is_reserved
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from .values import DataItem, OuterData
+    from .data import DataItem, OuterData
 
 
 MAX_MEANINGS = 32

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ..program import METHOD, key
 from .arguments import copied, given, parameters
 from .around import programs_around
+from .control import ProgramCall
 from .returning import Receiver, around, behind
-from .values import ProgramCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

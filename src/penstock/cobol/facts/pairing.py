@@ -12,14 +12,14 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..clauses import FIGURATIVE
+from .data import WHOLE, MoveWay
 from .roles import READ, WRITE, indicators_at
-from .values import WHOLE, MoveWay
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .code import ReadStatement
-    from .values import Given, ItemPart
+    from .data import Given, ItemPart
 
 _CALCULATING = frozenset(
     {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE", "XML GENERATE", "JSON GENERATE", "JSON PARSE"}

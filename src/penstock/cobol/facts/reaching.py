@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ..clauses import FIGURATIVE
 from .arguments import parameters
 from .resolving import literal
+from .resources import DLI_INTERFACES, RUNNING, ReachedValues, Resolved
 from .solving import Solution
 from .storage import Storage
-from .values import DLI_INTERFACES, RUNNING, ReachedValues, Resolved
 from .ways import Ways
 
 if TYPE_CHECKING:

@@ -16,20 +16,20 @@ from ..procedure import NETWORK, STRANGE
 from ..program import key
 from ..reserved import is_reserved
 from .code import is_inline, performed_at
+from .data import ItemPart
 from .execs import body, tokens
 from .host_variables import host_variables
 from .moving import Moving
 from .pairing import Mention
 from .roles import BOTH, NONE, PASS, READ, ROLES_BEHIND, WRITE, role_of_option, roles_of
-from .values import ItemPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .code import Block, Code, ReadStatement
+    from .data import DataItem, Given
     from .layout import ShownItem
     from .naming import DataNames, Meaning
-    from .values import DataItem, Given
 
 TRANSFORMS = frozenset({"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE", "STRING", "UNSTRING", "INSPECT"})
 """The verbs that calculate or compose; their operands are also listed by statement."""

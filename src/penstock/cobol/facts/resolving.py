@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from .values import Resolved
+from .resources import Resolved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Literal
 
 from ..program import key
 from .code import text_of
-from .values import Branch, BranchAction, BranchRule
+from .control import Branch, BranchAction, BranchRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .code import Code, Node, ReadStatement
     from .naming import DataNames
-    from .values import CicsOperation, MqOperation, ProgramFile
+    from .resources import CicsOperation, MqOperation, ProgramFile
 
 _VERBS: dict[str, Literal["IF", "EVALUATE", "SEARCH"]] = {"IF": "IF", "EVALUATE": "EVALUATE", "SEARCH": "SEARCH"}
 MAX_ACTIONS = 40

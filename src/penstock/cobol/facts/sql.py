@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .execs import body, tokens
 from .host_variables import host_variables
-from .values import PreparedSql, SqlOperation
+from .resources import PreparedSql, SqlOperation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

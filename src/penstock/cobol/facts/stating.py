@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..clauses import FIGURATIVE
 from ..program import key, number
 from .comparing import operands
-from .values import SourcePlace, StatedLength
+from .data import SourcePlace, StatedLength
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,15 +9,16 @@ import re
 from typing import TYPE_CHECKING
 
 from ..program import key
+from .data import Constant, Message
 from .resolving import literal
-from .values import Constant, Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .code import Code, ReadStatement
+    from .data import DataItem
     from .naming import DataNames
-    from .values import DataItem, ProgramFile
+    from .resources import ProgramFile
 
 # Texts for people are recognized by the name of the item: a literal moved to any other item is a code.
 _MESSAGE_NAME = re.compile(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..facts.values import WHOLE, MoveWay
+from ..facts.data import WHOLE, MoveWay
 
 if TYPE_CHECKING:
     from .values import EstateEdge, NodeId

@@ -14,7 +14,7 @@ from collections import deque
 from itertools import chain, permutations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..facts.values import WHOLE
+from ..facts.data import WHOLE
 from .copying import linked
 from .structure import declared_at
 from .values import RANK, CitedLine, EstateEdge, NodeId, less_sure
@@ -22,7 +22,7 @@ from .values import RANK, CitedLine, EstateEdge, NodeId, less_sure
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..facts.values import MoveWay
+    from ..facts.data import MoveWay
     from .estates import EstateGraph
     from .values import Certainty, LaidField, ProgramPart
 

@@ -16,7 +16,8 @@ from .values import CitedLine, FileBinding, FileName
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..facts.values import DataItem, FileUse, ProgramFile
+    from ..facts.data import DataItem
+    from ..facts.resources import FileUse, ProgramFile
     from .values import Verb
 
 _READS = frozenset({"READ", "START", "RETURN"})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..facts.values import MoveWay
+from ..facts.data import MoveWay
 from .bringing import is_stored, ways_of
 from .relaying import relaid
 from .shortages import Sizes, shortage

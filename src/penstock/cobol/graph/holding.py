@@ -10,7 +10,7 @@ from .sizes import grows_behind_point, size_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ..facts.values import ItemPart
+    from ..facts.data import ItemPart
     from .carrying import PlacedField
     from .sizes import Size
     from .values import LaidField, ProgramPart

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..estate.jcl import OF_A_VARIABLE
 from ..estate.members import stem
-from ..facts.values import WHOLE
+from ..facts.data import WHOLE
 from ..program import key
 from . import copying, jobs
 from .browsing import browsed
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..estate.cl import ClCall
     from ..estate.members import Member
-    from ..facts.values import MoveWay
+    from ..facts.data import MoveWay
     from .callees import Callees
     from .copying import CopiedRecords, WrittenPlace
     from .values import Certainty, FileBinding, FileName, Passing, ProgramEntry, ProgramPart, Verb

@@ -15,7 +15,7 @@ from .values import NodeId, by_field, less_sure
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..facts.values import ItemPart
+    from ..facts.data import ItemPart
     from .carrying import PlacedField
     from .consequences import Consequences, Wave
     from .estates import EstateGraph

@@ -16,7 +16,8 @@ from ..program import key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..facts.values import DataItem, ParagraphFacts
+    from ..facts.control import ParagraphFacts
+    from ..facts.data import DataItem
     from ..program import Program
 
 _GENERATION = re.compile(r"\([+-]?\d+\)\Z")

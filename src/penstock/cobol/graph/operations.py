@@ -17,7 +17,8 @@ from .values import CitedLine, ColumnUse, EstateEdge, NodeId
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ..facts.values import CicsOperation, DliOperation, Facts, IdmsOperation, MqOperation, Resolved, SqlOperation
+    from ..facts.resources import CicsOperation, DliOperation, IdmsOperation, MqOperation, Resolved, SqlOperation
+    from ..facts.values import Facts
     from .values import Certainty, Kind, Verb
 
 _SQL_READS = frozenset({"SELECT", "DECLARE CURSOR"})

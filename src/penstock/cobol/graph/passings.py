@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
+from ..facts.data import MoveWay
 from ..facts.references import item_part
-from ..facts.values import MoveWay
 from ..program import key
 from .naming import program_name
 from .values import Passing, ProgramEntry
@@ -18,8 +18,10 @@ from .values import Passing, ProgramEntry
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from ..facts.control import ProgramCall
     from ..facts.naming import DataNames
-    from ..facts.values import CicsOperation, Facts, ProgramCall
+    from ..facts.resources import CicsOperation
+    from ..facts.values import Facts
     from ..program import Program
     from .values import Certainty
 

@@ -14,9 +14,10 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from ..estate.members import stem
+from ..facts.data import WHOLE
 from ..facts.flow import EVENT, MAIN, is_jump
 from ..facts.naming import DataNames
-from ..facts.values import RUNNING, WHOLE
+from ..facts.resources import RUNNING
 from ..program import METHOD, key
 from .browsing import unnamed_calls
 from .file_bindings import done_by, file_binding, records_of
@@ -29,17 +30,10 @@ from .values import RANK, CitedLine, ComparedField, EstateEdge, LengthOfField, N
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..facts.values import (
-        ApartUses,
-        Comparison,
-        Facts,
-        FileUse,
-        MoveWay,
-        PartUse,
-        ProgramCall,
-        SourcePlace,
-        StatedLength,
-    )
+    from ..facts.control import ProgramCall
+    from ..facts.data import ApartUses, Comparison, MoveWay, PartUse, SourcePlace, StatedLength
+    from ..facts.resources import FileUse
+    from ..facts.values import Facts
     from ..program import Program
     from .values import Certainty, Kind, Verb
 

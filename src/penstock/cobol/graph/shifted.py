@@ -15,7 +15,7 @@ from .bringing import ways_of
 from .sizes import grows_behind_point, size_of
 
 if TYPE_CHECKING:
-    from ..facts.values import MoveWay
+    from ..facts.data import MoveWay
     from .carrying import Carrying, PlacedField
     from .comparisons import Comparisons
     from .consequences import Consequences, Longer, Wave

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..facts.values import WHOLE
+from ..facts.data import WHOLE
 from .sizes import Bytes, Fitted, fitted, fitted_behind_point, grows_behind_point, length_of, longer, text
 
 if TYPE_CHECKING:
-    from ..facts.values import MoveWay
+    from ..facts.data import MoveWay
     from .sizes import Size
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar, get_args
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ..facts.data import ItemPart, MoveWay, StatedLength
     from ..facts.hosted import HostWay
-    from ..facts.values import ItemPart, MoveWay, StatedLength
 
 Kind = Literal[
     "program", "paragraph", "copybook", "field", "file", "dataset", "table", "queue", "segment", "record", "map", "container",

@@ -14,7 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from penstock.cobol.estate import Copybooks, Estate, Located, Member, member
-from penstock.cobol.facts.values import Facts, ProgramCall, Resolved
+from penstock.cobol.facts.control import ProgramCall
+from penstock.cobol.facts.resources import Resolved
+from penstock.cobol.facts.values import Facts
 from penstock.scribe import Around, around, is_layout, says_anything, situated, subject_of
 from penstock.scribe.asking import answer_key
 from penstock.scribe.file_work import FileWork, assignment_key
