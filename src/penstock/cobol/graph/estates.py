@@ -16,7 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from .callees import Callees
-from .linking import Linking
+from .linking import linked
 from .structure import structure
 from .told_apart import told_apart
 from .values import CitedLine, EstateEdge, NodeId
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ..estate.members import Member
+    from .arriving import PassedField
     from .copying import CopiedRecords, WrittenPlace
-    from .linking import PassedField
     from .values import FileBinding, ProgramPart, Verb
 
 
@@ -50,8 +50,8 @@ class EstateGraph:
             self.owner.setdefault(f"{part.kind} {part.name}", number)
             self._named.setdefault(part.name, []).append(number)
         self._callees = Callees(self.parts)
-        self._linked = Linking(self.parts, self.members, self.owner, self._callees)
-        self.drawn: tuple[EstateEdge, ...] = self._linked.edges()
+        self._linked = linked(self.parts, self.members, self.owner, self._callees)
+        self.drawn: tuple[EstateEdge, ...] = self._linked.edges
         """All edges except those of `structure`."""
         self._touching: dict[NodeId, list[int]] | None = None
         self._declared: dict[int, dict[NodeId, list[EstateEdge]]] = {}
@@ -114,14 +114,14 @@ class EstateGraph:
         return None
 
     @property
-    def bindings(self) -> dict[NodeId, list[tuple[int, FileBinding]]]:
+    def bindings(self) -> Mapping[NodeId, list[tuple[int, FileBinding]]]:
         """The files that are bound to each data set, with the numbers of their parts."""
         return self._linked.bindings
 
     @property
     def passed(self) -> tuple[PassedField, ...]:
         """The fields that are passed to other programs, and those that are returned by them."""
-        return tuple(self._linked.passed)
+        return self._linked.passed
 
     @property
     def copied(self) -> Mapping[NodeId, list[CopiedRecords]]:
@@ -129,7 +129,7 @@ class EstateGraph:
         return self._linked.copied
 
     @property
-    def written(self) -> dict[NodeId, list[WrittenPlace]]:
+    def written(self) -> Mapping[NodeId, list[WrittenPlace]]:
         """The places and lengths that job steps state in numbers about the records of each data set."""
         return self._linked.written
 

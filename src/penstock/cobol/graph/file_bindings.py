@@ -1,6 +1,6 @@
 """How does a job see the files of a program: by which names, and whether they are read or written?
 
-Leaves to others: which data sets jobs bind to those names (`jobs`, `linking`). Law: whatever a compiler may take as a file's own
+Leaves to others: which data sets jobs bind to those names (`jobs`, `binding`). Law: whatever a compiler may take as a file's own
 name is listed; a name that can only be a DD name is not.
 """
 

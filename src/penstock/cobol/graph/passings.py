@@ -1,6 +1,6 @@
 """What does a program pass to others, what do they return to it, and where can it be entered?
 
-Leaves to others: which programs the names mean (`callees`), and what a receiver does with what it gets (`linking`). Law: an
+Leaves to others: which programs the names mean (`callees`), and what a receiver does with what it gets (`arriving`). Law: an
 argument that is not a field is kept as None, so that each parameter keeps its position.
 """
 

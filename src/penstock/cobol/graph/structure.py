@@ -48,3 +48,9 @@ def nearest_named(part: ProgramPart, index: int | None) -> LaidField | None:
     while index is not None and not part.fields[index].name:
         index = part.fields[index].parent
     return None if index is None else part.fields[index]
+
+
+def node_of(part: ProgramPart, index: int) -> NodeId:
+    """Return the node of a field; for a FILLER, that of its nearest named group, or else one for all FILLERs of the program."""
+    named = nearest_named(part, index)
+    return NodeId("field", f"{part.name}.FILLER") if named is None else named.node

@@ -1,0 +1,207 @@
+"""Which data sets are the files of programs: by the steps of jobs, by CL, and by the files' own names?
+
+Leaves to others: what jobs say (`jobs`), what one program says of its files (`file_bindings`), and which programs a step runs
+(`callees`). Law: every edge has a citation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..estate.jcl import OF_A_VARIABLE
+from ..program import key
+from . import copying, jobs
+from .browsing import browsed
+from .structure import node_of
+from .values import CitedLine, EstateEdge, NodeId
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..estate.cl import ClCall
+    from ..estate.members import Member
+    from .callees import Callees
+    from .copying import CopiedRecords, WrittenPlace
+    from .drawing import Drawing
+    from .values import Certainty, FileBinding, FileName, ProgramPart
+
+_DIRECTED = "each call here directs the file to another"
+_SET = "a script sets the variable that names the file"
+
+
+class Binding:
+    """The files of programs, bound to data sets.
+
+    Args:
+        parts: The parts of the estate, with unique names.
+        members: The other files.
+        callees: The programs that names lead to.
+        drawing: The edges, to which those of data sets are added.
+    """
+
+    def __init__(
+        self, parts: Sequence[ProgramPart], members: Sequence[Member], callees: Callees, drawing: Drawing
+    ) -> None:
+        self._parts, self._members, self._callees, self._drawing = parts, members, callees, drawing
+        self.bindings: dict[NodeId, list[tuple[int, FileBinding]]] = {}
+        """The files that are bound to each data set, with the numbers of their parts."""
+        self._known: set[tuple[NodeId, int, str]] = set()
+        """What `bindings` has, to find it."""
+        self.copied: dict[NodeId, list[CopiedRecords]] = {}
+        """The copies of data sets by job steps, by source and by target."""
+        self.written: dict[NodeId, list[WrittenPlace]] = {}
+        """The places and lengths that job steps state in numbers about the records of each data set."""
+        self._set: set[tuple[int, str]] = set()
+        """The files that a variable of a script names, each with the number of its part."""
+        self._controlled: dict[str, list[tuple[str, ClCall]]] = {}
+        """The calls of CL programs, each with its path, by the program that is called."""
+        for member in members:
+            for call in member.calls:
+                self._controlled.setdefault(call.program, []).append((member.path, call))
+
+    def add(self, steps: Iterable[jobs.StepOfJob]) -> None:
+        """Add what the steps of all jobs do with data sets, and the files that programs find without a job.
+
+        Args:
+            steps: The steps, those of a job in their order.
+        """
+        of_job: dict[NodeId, list[jobs.StepOfJob]] = {}
+        for step in steps:
+            of_job.setdefault(step.job, []).append(step)
+        self._browse([step for steps_of_job in of_job.values() for step in steps_of_job])
+        for steps_of_job in of_job.values():
+            self._job(steps_of_job)
+        self._own_names()
+        self._described_keys()
+
+    def _job(self, steps: Sequence[jobs.StepOfJob]) -> None:
+        """Add what the steps of one job do with data sets."""
+        for step in steps:
+            for edge in (*jobs.repro(step), *jobs.catalogued(step), *jobs.tables(step)):
+                self._drawing.add(edge)
+        uses: dict[NodeId, list[jobs.StepDataSet]] = {}
+        named = list(jobs.data_uses(steps))
+        for use in (*named, *self._in_folders(named)):
+            self._bind(use)
+            if not use.is_ignored:
+                uses.setdefault(use.step.node, []).append(use)
+        for step in steps:
+            mine = uses.get(step.node, ())
+            for copy in copying.copied(step, mine):
+                for end in (copy.source, copy.target):
+                    self.copied.setdefault(end, []).append(copy)
+            for place in copying.written(step, mine):
+                self.written.setdefault(place.data_set, []).append(place)
+
+    def _browse(self, steps: Sequence[jobs.StepOfJob]) -> None:
+        """Add the segments that DL/I calls may use without naming them, by the PSBs with which their programs run."""
+        psbs = {key(psb.name): (member.path, psb) for member in self._members for psb in member.psbs}
+        run_with: dict[str, set[str]] = {}
+        for step in steps if psbs else ():
+            for program in step.step.programs:
+                run_with.setdefault(key(program), set()).add(key(step.step.psb or ""))
+        for part in self._parts if psbs else ():
+            if part.unnamed_calls:
+                # IMS schedules a message program with the PSB that has its name.
+                name = part.name.partition("@")[0]
+                found = [psbs[one] for one in sorted({name, *run_with.get(name, ())}) if one in psbs]
+                for edge in browsed(part, found):
+                    self._drawing.add(edge)
+
+    def _in_folders(self, uses: Sequence[jobs.StepDataSet]) -> Iterator[jobs.StepDataSet]:
+        """Yield the files without a folder and a variable of their own that steps find in the folder of COB_FILE_PATH."""
+        have = {(use.step.node, use.dd) for use in uses}
+        for use in uses:
+            if use.dd != jobs.FOLDER or use.disposition != OF_A_VARIABLE:
+                continue
+            for program in use.step.step.programs:
+                for number, _ in self._callees.called(program):
+                    for file in self._parts[number].files:
+                        if not file.dds or any((use.step.node, dd) in have for dd in file.dds):
+                            continue
+                        for named in file.own_names:
+                            if "/" not in named.name:
+                                there = NodeId("dataset", f"{use.data_set.name}/{named.name}")
+                                yield use._replace(dd=file.dds[0], data_set=there)
+
+    def _bind(self, use: jobs.StepDataSet) -> None:
+        """Add what a step does with a data set, and which files of its programs are bound to it."""
+        files: dict[tuple[int, FileBinding], str] = {}
+        for program in use.step.step.programs:
+            doubt = self._callees.doubt(program.upper())
+            for number, _ in self._callees.called(program.upper()):
+                files |= {(number, file): doubt for file in self._parts[number].files if use.dd in file.dds}
+        for (number, file), doubt in files.items():
+            why = file.why(use.data_set.name) or doubt or use.doubt
+            certainty: Certainty = "may" if why else "is"
+            place = CitedLine(self._parts[number].path, file.line)
+            citations = (*use.citations, *use.step.citations, place)
+            self._drawing.add(
+                EstateEdge(NodeId("file", file.name), "bound to", use.data_set, certainty, citations, why)
+            )
+            if use.disposition == OF_A_VARIABLE:
+                self._set.add((number, file.name))
+            if not use.is_ignored:
+                self._bound(use.data_set, number, file)
+        # JCL says whether a data set is new or old, but seldom whether it is read or written: the programs of the step do.
+        for verb, why in jobs.direction(use, [file for _, file in files]):
+            citations = (*use.citations, *use.step.citations)
+            self._drawing.add(EstateEdge(use.step.node, verb, use.data_set, "may" if why else "is", citations, why))
+
+    def _own_names(self) -> None:
+        """Add the files that programs open by their own names: the same name is the same file in every program."""
+        has_jobs = any(member.jobs and member.kind != "script" for member in self._members)
+        for number, part in enumerate(self._parts):
+            for file in part.files:
+                for named in file.own_names:
+                    if has_jobs and not named.is_path:
+                        continue
+                    cited = (CitedLine(part.path, file.line), *([named.said_by] if named.said_by else ()))
+                    for name, why, places in self._directed(part, named):
+                        store = NodeId("dataset", name)
+                        doubt = why or (_SET if (number, file.name) in self._set else "")
+                        certainty: Certainty = "may" if doubt else "is"
+                        citations = (*cited, *places)
+                        self._drawing.add(
+                            EstateEdge(NodeId("file", file.name), "bound to", store, certainty, citations, doubt)
+                        )
+                        self._bound(store, number, file)
+
+    def _bound(self, store: NodeId, number: int, file: FileBinding) -> None:
+        """Record that a file is bound to a data set, once: a thousand files may each have any of the names of an item."""
+        if (store, number, file.name) not in self._known:
+            self._known.add((store, number, file.name))
+            self.bindings.setdefault(store, []).append((number, file))
+
+    def _described_keys(self) -> None:
+        """Add the keys of files whose programs leave them to the description of the file."""
+        keys = {
+            member.name.upper(): [(name, CitedLine(member.path, line)) for name, line in member.described.keys]
+            for member in self._members
+            if member.described is not None
+        }
+        for part in self._parts:
+            files = [file for file in part.files if file.is_key_described] if keys else []
+            fields: dict[str, list[int]] = {}
+            for index, field in enumerate(part.fields if files else ()):
+                fields.setdefault(field.name.rpartition(".")[2], []).append(index)
+            for file in files:
+                said = [one for named in file.own_names for one in keys.get(named.name.upper(), ())]
+                for index, place in ((index, place) for name, place in said for index in fields.get(name, ())):
+                    if part.fields[index].record in file.records:
+                        cited = (CitedLine(part.path, file.line), place)
+                        self._drawing.add(
+                            EstateEdge(node_of(part, index), "is key of", NodeId("file", file.name), "is", cited)
+                        )
+
+    def _directed(self, part: ProgramPart, named: FileName) -> Iterator[tuple[str, str, tuple[CitedLine, ...]]]:
+        """Yield the files that a file may be, each with what is in doubt, and who says so: CL directs it for each call."""
+        calls = self._controlled.get(part.name.partition("@")[0], ())
+        is_itself = not calls
+        for path, call in calls:
+            others = [(to, line) for file, to, line in call.directed if file == named.name.upper()]
+            is_itself = is_itself or not others
+            for to, line in others:
+                if to:
+                    yield to, named.why, (CitedLine(path, line), CitedLine(path, call.line))
+        yield named.name, named.why if is_itself else _DIRECTED, ()
