@@ -11,6 +11,9 @@ from tests.cobol.sources import program
 from tests.cobol.test_graph import graph_of
 from tests.cobol.test_growth_forms import displayed
 
+from penstock.cobol import scan
+from penstock.cobol.facts import facts
+from penstock.cobol.facts.data import SourcePlace
 from penstock.cobol.graph import Carrying, Grown, growth, nodes_named
 
 if TYPE_CHECKING:
@@ -97,6 +100,7 @@ def test_what_has_no_room_for_the_longer_values_is_never_equal_to_them(tmp_path:
         ("IF A OF R2 = B CONTINUE.", set()),
         ("EVALUATE A WHEN B CONTINUE WHEN 'X' CONTINUE WHEN C THRU L CONTINUE END-EVALUATE.", {"B", "C"}),
         ("EVALUATE L ALSO A WHEN C ALSO B CONTINUE END-EVALUATE.", {"B"}),
+        ("EVALUATE T2(1) ALSO A WHEN L ALSO B CONTINUE END-EVALUATE.", {"B"}),
         ("EVALUATE TRUE WHEN A = B CONTINUE END-EVALUATE.", {"B"}),
         ("EVALUATE A WHEN L EVALUATE B WHEN C CONTINUE END-EVALUATE WHEN D CONTINUE END-EVALUATE.", {"D"}),
         ("PERFORM UNTIL A = B CONTINUE END-PERFORM.", {"B"}),
@@ -120,6 +124,17 @@ def test_who_is_compared_with_whom(statement: str, named: set[str]) -> None:
         return
     found = grown("A", 2, *data[:-2], "PROCEDURE DIVISION.", f"    {statement}")
     assert {one.node.name.removeprefix("P.") for one in found if one.what == "compared"} == named
+
+
+def test_a_when_compares_the_subjects_of_its_evaluate_at_its_own_lines() -> None:
+    """The words of the EVALUATE are on other lines, and there may be more of them."""
+    code = ("EVALUATE L(1:2) ALSO A", "WHEN ANY", "    ALSO B", "    CONTINUE", "END-EVALUATE", "GOBACK.")
+    source = scan(program(*code, data=("01 A PIC X.", "01 B PIC X.", "01 L PIC X(9).")))
+    compared = facts(source, source.programs[0], tells_apart=True).comparisons
+    assert {(one.item, one.other, *one.places) for one in compared} == {
+        (0, 1, SourcePlace(11)),
+        (1, 0, SourcePlace(11)),
+    }
 
 
 @pytest.mark.parametrize(

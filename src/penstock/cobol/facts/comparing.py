@@ -60,7 +60,8 @@ def comparisons(code: Code, names: DataNames, constants: Mapping[str, str]) -> t
             pairs += _compared(said, named)
         if said.verb == "WHEN":
             for subject, objects in zip(subjects.get(said.depth, ()), _objects(said, named), strict=False):
-                pairs += ((subject, one) for one in objects if subject is not None)
+                # The subject's own place is in the EVALUATE, which has other words and lines.
+                pairs += ((subject._replace(at=one.at, end=one.end), one) for one in objects if subject is not None)
         for one, other in pairs:
             _note(found, said, one, other)
             _note(found, said, other, one)
