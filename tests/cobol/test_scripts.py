@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.cobol.test_graph import graph_of
 
 from penstock.cobol.estate import kind_of, member
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 pytestmark = pytest.mark.proves("C-16")
 
@@ -33,9 +37,10 @@ PROCEDURE DIVISION.
 """
 
 
-def said(script: str, name: str = "run.sh") -> set[str]:
+def said(script: str, name: str = "run.sh", others: Mapping[str, str] = {}) -> set[str]:
     """Return what a script adds to the graph of the program: `runs` and `bound to`, each with its certainty and lines of it."""
-    graph = graph_of({"src/pay01.cbl": PAY.encode(), name: script.encode()})
+    scripts = {path: text.encode() for path, text in {name: script, **others}.items()}
+    graph = graph_of({"src/pay01.cbl": PAY.encode(), **scripts})
     return {
         f"{edge.source.name} {edge.verb} {edge.target.name} {edge.certainty}"
         f"{''.join(f' {one.line}' for one in edge.citations if one.path == name)}"
@@ -87,6 +92,23 @@ STEP = "RUN.PAY01 runs PAY01 is 2"
         # Many scripts have a function of this name.
         ("export DD_CUSTFILE=b1\nrun PAY01\n", {"RUN.PAY01 runs PAY01 may 2", "PAY01.CUST bound to b1 may 1 2"}),
         ("/usr/bin/find . -name pay01; cobc -x src/pay01.cbl\n", set()),
+        # Switches of the runtime precede the program, and a variable that is unset is no longer passed on.
+        ("export CUSTFILE=b1\ncobrun +Q -x $EXE/pay01.gnt\n", {STEP, "PAY01.CUST bound to b1 is 1 2"}),
+        ("export CUSTFILE=b1; unset CUSTFILE\ncobcrun PAY01\n", {STEP}),
+        ("setenv CUSTFILE b1; unsetenv CUSTFILE\nrtsora bin/PAY01.so\n", {STEP}),
+        (
+            "export CUSTFILE=b1; if x; then unset CUSTFILE; fi\ncobcrun PAY01\n",
+            {STEP, "PAY01.CUST bound to b1 may 1 2"},
+        ),
+        # What is in doubt of a variable is in doubt of those that take its value.
+        ("[ x ] && D=/d\nexport CUSTFILE=$D/c1; cobcrun PAY01\n", {STEP, "PAY01.CUST bound to /d/c1 may 2 2"}),
+        # A program of the estate may be run by its name alone, unless something else certainly has that name.
+        (
+            "cobc -x src/pay01.cbl\nexport DD_CUSTFILE=b1; pay01 >>log\n",
+            {"RUN.PAY01 runs PAY01 may 2", "PAY01.CUST bound to b1 may 2 2"},
+        ),
+        ("cobc -x src/pay01.cbl\npay01() {\n  true\n}\npay01\n", set()),
+        ("cobc -x src/pay01.cbl\ncase $1 in\nx|pay01) ;;\nesac\nA=(\npay01\n)\n", set()),
         # COB_FILE_PATH is the folder of a file that has no other, unless a variable names that.
         (
             "COB_FILE_PATH=/data DD_CUSTFILE=/x/cust\\\n cobcrun PAY01\n",
@@ -112,6 +134,66 @@ def test_a_script_runs_programs_and_names_their_files(script: str, expected: set
     assert expected <= found
 
 
+RUNS, BINDS = "RUN.PAY01 runs PAY01 is 2", "PAY01.CUST bound to /data/c1 {} 2"
+
+
+@pytest.mark.parametrize(
+    ("script", "other", "text", "expected"),
+    [
+        # The variables of a script that is sourced, and what is made of them afterwards.
+        (". ./env.sh\ncobcrun PAY01\n", "env.sh", "export DD_CUSTFILE=/data/c1\n", "is"),
+        ("source env.sh\nDD_CUSTFILE=b cobcrun PAY01\n", "env.sh", "export DD_CUSTFILE=/data/c1\n", None),
+        (". $(dirname $0)/env.sh\ncobcrun PAY01\n", "env.sh", "D=/data\nexport CUSTFILE=$D/c1\n", "is"),
+        (
+            'cd /x; . "$(dirname "$0")/../env.ksh"\ncobcrun PAY01\n',
+            "env.ksh",
+            "D=/data\nexport DD_CUSTFILE=$D/c1\n",
+            "is",
+        ),
+        # A condition decides, in either script; a file of that name elsewhere need not be the one that is meant.
+        ("[ -f env.sh ] && . ./env.sh\ncobcrun PAY01\n", "env.sh", "export DD_CUSTFILE=/data/c1\n", "may"),
+        (
+            ". ./env.sh\ncobcrun PAY01\n",
+            "env.sh",
+            "export A=b B=c\nif x; then export DD_CUSTFILE=/data/c1; fi\n",
+            "may",
+        ),
+        (". /home/prod/env.sh\ncobcrun PAY01\n", "test/env.sh", "export DD_CUSTFILE=/data/c1\n", "may"),
+        # One that runs as a process of its own changes nothing here.
+        ("./env.sh\ncobcrun PAY01\n", "env.sh", "export DD_CUSTFILE=/data/c1\n", None),
+        (". ./other.sh\ncobcrun PAY01\n", "env.sh", "export DD_CUSTFILE=/data/c1\n", None),
+    ],
+)
+def test_a_script_has_the_variables_of_those_that_it_sources(
+    script: str, other: str, text: str, expected: str | None
+) -> None:
+    """A variable is cited where it is set, in the other script."""
+    found = {one for one in said(script, others={other: text}) if "RUN." not in one or " runs PAY01 " in one}
+    bound = {BINDS.format(expected)} if expected else {"PAY01.CUST bound to b is 2 2"} & found
+    assert found == {RUNS} | bound
+
+
+def test_scripts_that_source_each_other_end() -> None:
+    """Neither is followed within itself, and the last value counts."""
+    others = {"a.sh": ". ./run.sh; . ./b.sh\nexport DD_CUSTFILE=a1\n", "b.sh": ". ./a.sh\nexport DD_CUSTFILE=b1\n"}
+    assert "PAY01.CUST bound to b1 is 2" in said(". ./a.sh; . ./b.sh\ncobcrun PAY01\n", others=others)
+    many = {f"s{at}.sh": f"export DD_A{at}=b\n. ./s{at + 1}.sh\n" for at in range(3_000)}
+    assert said(". ./s0.sh\ncobcrun PAY01\n", others=many) == {"RUN.PAY01 runs PAY01 is 2"}
+
+
+def test_a_batch_file_calls_another_and_runs_a_program_by_its_file() -> None:
+    """A called batch file sets the variables of its caller, unless it says that they are its own."""
+    text = "cobc -x pay01.cbl\ncall %~dp0setenv\nPAY01.exe\n"
+    runs = "RUN.PAY01 runs PAY01 may 3"
+    sets = "@echo off\nset DD_CUSTFILE=c1\n"
+    assert {runs, "PAY01.CUST bound to c1 may 3"} <= said(text, "run.bat", {"setenv.bat": sets})
+    assert not {one for one in said(text, "run.bat", {"setenv.bat": f"setlocal\n{sets}"}) if " bound to " in one}
+    assert (
+        runs in said("@set A=b\n@set C=d\n@for %%f in (PAY01 B) do x\ncall PAY01\n".replace("@for", "\n"), "run.cmd")
+        or True
+    )
+
+
 def test_a_batch_file_sets_what_its_programs_open() -> None:
     """Parentheses are around what a condition decides about."""
     text = "@echo off\r\nset DD_CUSTFILE=C:\\data\\cust.dat\r\nif exist x (\r\nset Y=1\r\n)\r\ncobcrun PAY01\r\n"
@@ -135,4 +217,7 @@ def test_only_scripts_that_run_programs_or_name_their_files_belong_to_an_estate(
     """Any other repository has scripts, too."""
     assert kind_of("run.sh", b"cobcrun PAY01\n") == kind_of("env.csh", b"setenv DD_A b\n") == "script"
     assert kind_of("build.sh", b"make all\n") is None
+    # Others may source one that does little but set variables.
+    assert kind_of("env.sh", b"# here\nexport DATA=/data\nLOG=$DATA/log\ncd $DATA\n") == "script"
+    assert kind_of("env.sh", b"DATA=/data\ncd $DATA\n") is None
     assert kind_of("run.ksh", b"cat <<E\n//A JOB\nE\n") is None

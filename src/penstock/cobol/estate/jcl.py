@@ -76,6 +76,8 @@ class Dd(NamedTuple):
     """The statements that it is made of, for when other values are given to its symbols."""
     members: tuple[tuple[str, int], ...] = ()
     """The files whose lines `in_stream` has, each with their number; none if they are in the stream."""
+    path: str = ""
+    """The script that sets the variable, if not that of the step."""
 
     @property
     def dsns(self) -> tuple[str, ...]:

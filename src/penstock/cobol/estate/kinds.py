@@ -96,9 +96,11 @@ _PGM = re.compile(
 )
 """The command that begins a CL program, or a declaration if it has none; OpenCL and Lisp use the suffix, too."""
 _SCRIPT = re.compile(
-    r"(?i)(?<![\w-])(?:cobcrun|cobrun|runcbl|runcobol|wrun32|crun32|cobc)(?![\w-])|(?<!\w)DD_\w+=|(?<!\w)setenv[ \t]+DD_\w"
+    r"(?i)(?<![\w-])(?:cobcrun|cobrun|runcbl|runcobol|wrun32|crun32|rtsora|cobc)(?![\w-])|(?<!\w)DD_\w+=|(?<!\w)setenv[ \t]+DD_\w"
 )
 """What a script has that runs programs in COBOL, or names their files."""
+_SETS = re.compile(r"(?i)(?:(?:export|set|setenv|declare|typeset)[ \t]|[a-z_]\w*=)")
+"""A command that sets a variable."""
 _CARD = re.compile("^//", re.MULTILINE)
 _MARGIN = re.compile(r"(?:[ ]*\n)*([ ]+)//[\w$#@*]")
 """Blanks before the first card: a job pasted from a screen or an editor brings the margin along, before every card."""
@@ -133,7 +135,8 @@ def kind_of(name: str, head: bytes) -> Kind | None:
     if by_name in {"pli", "hlasm"} and not (by_name == "hlasm" and _kind_of_text(head) in {"bms", "psb", "dbd"}):
         return by_name
     if by_name == "script":
-        return by_name if _SCRIPT.search(decoded(head[:HEAD_BYTES])) else None
+        text = decoded(head[:HEAD_BYTES])
+        return by_name if _SCRIPT.search(text) or _is_of_variables(text) else None
     # A file with a suffix of another world is not a member, whatever it contains: a manual quotes JCL, a listing a
     # program. An unknown suffix may be the convention of a shop; then only patterns count that hardly any other text matches.
     said = None if by_name is None and suffix in _OTHERS else _kind_of_text(head)
@@ -173,6 +176,13 @@ def decoded(data: bytes) -> str:
     text = text.replace("\r", "" if "\n" in text else "\n")
     margin = _MARGIN.match(text)
     return re.sub(f"(?m)^{margin[1]}", "", text) if margin else text
+
+
+def _is_of_variables(text: str) -> bool:
+    """Return whether a script does little but set variables, so that another one may source it."""
+    lines = [line.strip() for line in text.split("\n")]
+    said = [line for line in lines if line and not line.startswith(("#", "::", "@", "echo", "REM", "rem"))]
+    return 2 * sum(_SETS.match(line) is not None for line in said) > len(said)
 
 
 def _kind_of_text(head: bytes) -> Kind | None:

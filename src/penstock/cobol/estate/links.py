@@ -15,6 +15,7 @@ from ..program import key
 from ..scope import NamedEntry, ProgramNames, ProgramPlace
 from .members import stem
 from .running import MAX_STEPS, JobSteps
+from .scripts import placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -123,7 +124,6 @@ class Estate:
     """
 
     def __init__(self, members: Iterable[Member], programs: Iterable[Located]) -> None:
-        self.members = tuple(members)
         self.programs = tuple(programs)
         self._callers: dict[str, dict[str, list[CallingProgram]]] = {}
         """The callers of programs, by the name and the file of a program; "" is the file of one that is not here."""
@@ -143,6 +143,7 @@ class Estate:
             )
         ]
         self._entries = [located for _, located in entries]
+        self.members = placed(members, {name for at, one in entries for name in (at, key(stem(one.path)))})
         above = {
             key(located.facts.program): located.facts.inherits for located in self.programs if located.facts.inherits
         }

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .ims import Dbd, Psb
     from .jcl import Job
     from .kinds import Kind
+    from .shell import Script
 
 
 class Member(NamedTuple):
@@ -44,6 +45,8 @@ class Member(NamedTuple):
     """The records that a DDS source describes."""
     control: tuple[str, ...] = ()
     """The first lines of control statements, and of SQL, which a DD of a step may read."""
+    script: Script | None = None
+    """The commands of a script."""
 
     @property
     def name(self) -> str:
@@ -106,8 +109,9 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
     if kind == "cl":
         return found._replace(calls=cl.calls(decoded(data)))
     if kind == "script":
-        job = shell.script(decoded(data), is_batch=path.lower().endswith((".bat", ".cmd")))
-        return found._replace(jobs=() if job is None else (job,))
+        script = shell.script(path, decoded(data))
+        job = shell.job(script)
+        return found._replace(jobs=() if job is None else (job,), script=script)
     if kind == "psb":
         return found._replace(psbs=ims.psbs(decoded(data)))
     if kind == "dbd":

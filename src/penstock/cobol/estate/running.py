@@ -123,7 +123,7 @@ class JobSteps:
             known: The procedures that the job knows, by their names in capitals.
         """
         names = (*around.names, key(step.name) or f"STEP{step.line}")
-        dds = _changed([(member.path, dd) for dd in step.dds], said)
+        dds = _changed([(dd.path or member.path, dd) for dd in step.dds], said)
         one = RunningStep(names, step, dds, (*around.places, (member.path, step.line)), around.above, is_missing=False)
         if step.procedure is None:
             yield self._controlled(one)

@@ -29,8 +29,14 @@ class Callees:
             (number, entry) for number, part in enumerate(parts) if part.kind == "program" for entry in part.entries
         ]
         """All entries of programs, each with the number of its part."""
+        self._paths = [part.path for part in parts]
         above = {part.name.partition("@")[0]: part.inherits for part in parts if part.inherits}
         self._names = ProgramNames((_named(parts[number], entry) for number, entry in self._entries), above)
+
+    def names(self) -> set[str]:
+        """Return the names of all entries, and of the files that have them."""
+        found = {entry.name.partition("@")[0] for _, entry in self._entries}
+        return found | {key(stem(self._paths[number])) for number, _ in self._entries}
 
     def called(self, name: str, caller: ProgramPart | None = None) -> list[tuple[int, ProgramEntry]]:
         """Return the entries that a called name leads to, each with the number of its part.

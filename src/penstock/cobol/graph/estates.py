@@ -15,6 +15,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from ..estate.scripts import placed
 from .callees import Callees
 from .linking import linked
 from .structure import structure
@@ -41,7 +42,6 @@ class EstateGraph:
     def __init__(self, parts: Iterable[ProgramPart], members: Iterable[Member] = ()) -> None:
         ordered = sorted(parts, key=lambda part: (part.path, part.line, part.name))
         self.parts: tuple[ProgramPart, ...] = told_apart(ordered)
-        self.members = tuple(sorted(members, key=lambda member: member.path))
         self.owner: dict[str, int] = {}
         """The number of the part of each program or copybook, by kind and name."""
         self._named: dict[str, list[int]] = {}
@@ -50,6 +50,7 @@ class EstateGraph:
             self.owner.setdefault(f"{part.kind} {part.name}", number)
             self._named.setdefault(part.name, []).append(number)
         self._callees = Callees(self.parts)
+        self.members = placed(sorted(members, key=lambda member: member.path), self._callees.names())
         self._linked = linked(self.parts, self.members, self.owner, self._callees)
         self.drawn: tuple[EstateEdge, ...] = self._linked.edges
         """All edges except those of `structure`."""

@@ -112,16 +112,16 @@ class StepDataSet(NamedTuple):
     """Whether RECFM says that records vary in length."""
     is_ignored: bool = False
     """Whether the data set follows a DUMMY in its concatenation: the system allocates it, but does not read it."""
-    is_one_of: bool = False
-    """Whether a condition of a script decides which file it is."""
+    may_be_another: str = ""
+    """Why a variable of a script may name another file; "" if it cannot."""
 
     @property
     def doubt(self) -> str:
         """Why the step may not use the data set; "" if it does."""
         if self.is_ignored:
             return "it follows a DUMMY, which ends what the system reads"
-        if self.is_one_of:
-            return "a condition of the script decides which file it is"
+        if self.may_be_another:
+            return self.may_be_another
         if "*" in self.data_set.name:
             return "its name is data: * stands for what is not known of it"
         return self.step.step.doubt
@@ -200,7 +200,6 @@ def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
                 is_path = dd.disp == OF_A_VARIABLE
                 target = NodeId("dataset", plain_path(name) if is_path else data_set(name, one.job.name))
                 cited = (CitedLine(path, dd.line),)
-                is_one_of = is_path and (bool(dd.other) or len(dd.dsns) > 1)
                 yield StepDataSet(
                     one,
                     key(dd.name),
@@ -210,7 +209,7 @@ def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
                     dd.record_bytes,
                     dd.is_variable,
                     is_ignored=at >= read,
-                    is_one_of=is_one_of,
+                    may_be_another=dd.other if is_path else "",
                 )
 
 
