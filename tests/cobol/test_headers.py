@@ -133,7 +133,7 @@ def test_a_section_may_follow_a_sentence_without_its_period() -> None:
     source = scan(program("MAIN.", "    MOVE 1 TO TOTAL", "CLOSING SECTION.", "LAST.", "    GOBACK.", data=DATA))
     assert found(source) == ["MAIN", "LAST"]
     assert [section.name for section in one(source).sections] == ["CLOSING"]
-    assert source.warnings[-1].text == "a period is assumed before the section CLOSING"
+    assert source.warnings[-1][1:] == ("a period is assumed before the section CLOSING", "CLOSING")
 
 
 @pytest.mark.parametrize(

@@ -230,3 +230,13 @@ def test_a_file_that_only_declares_tables_is_called_that(tmp_path: Path) -> None
     file = GatheredFile("ACCT.cpy", "dclgen", declared)
     read = FileReader(ReadSetup(files=[file], members=[], spool=str(tmp_path)))(0)
     assert read == FileRead("nothing", reason="it declares tables, which the index lists, and no data")
+
+
+def test_a_warning_has_its_line_and_its_words_apart() -> None:
+    """What reading a file and following its control found odd is listed alike, as `penstock structure` lists it."""
+    text = "       PROGRAM-ID. ODD.\n       PROCEDURE DIVISION.\n           FROBNICATE X.\n           GO TO GONE.\n"
+    ((_, (told,)),) = run([subject(text, "ODD.cbl")]).documents
+    assert told["warnings"] == [
+        {"line": 3, "text": "not a known statement: FROBNICATE X.", "name": ""},
+        {"line": 4, "text": "GO TO GONE: nothing has this name", "name": ""},
+    ]

@@ -169,7 +169,7 @@ def _landmarks(path: str, source: ScannedSource, *, is_cobol: bool) -> list[str]
             f"        {len(program.performs)} PERFORM, {len(program.gotos)} GO TO, {len(program.calls)} CALL, "
             f"{len(program.copies)} COPY, {len(program.execs)} EXEC, {len(program.statements)} statements"
         )
-    told += [f"line {line}: {escape.shorten(escape.show_argument(text))}" for line, text in source.warnings]
+    told += [f"line {one.line}: {escape.shorten(escape.show_argument(one.text))}" for one in source.warnings]
     return told
 
 

@@ -139,7 +139,8 @@ def _unended(draft: Draft, lines: CodeLines) -> list[Warned]:
     found = draft.procedure.assumed if draft.procedure is not None else ()
     named = [(header, spelled(lines.code, header.start, header.end)) for header in found]
     return [
-        Warned(lines.at(header.start), f"a period is assumed before the {header.kind} {name}") for header, name in named
+        Warned(lines.at(header.start), f"a period is assumed before the {header.kind} {name}", name)
+        for header, name in named
     ]
 
 

@@ -307,7 +307,9 @@ class Program:
 
 
 class Warned(NamedTuple):
-    """Something odd that was read nevertheless: its line, and a sentence on how it was read."""
+    """Something that a reader should know of a line: what is odd there and how it was read, or what could not be followed."""
 
     line: int
     text: str
+    name: str = ""
+    """The name with which the text ends, behind a word for its kind, if the same may be said of many; "" otherwise."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from penstock.chunk.template import Citation, Plain, Template, TemplateRecord
     from penstock.cobol.facts.values import Facts, UnknownStatement
+    from penstock.cobol.program import Warned
     from penstock.text.json_access import Json
 
 TicketType = Literal["documentation", "chunk_continuation", "chunk_synthesis", "validation", "clarification"]
@@ -71,7 +72,7 @@ class About:
     called_by: tuple[str, ...] = ()
     transactions: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Warned, ...] = ()
 
 
 class _Field(NamedTuple):
@@ -271,7 +272,7 @@ def document_of(
         "confidence": _confidence(template, done),
         "tickets": [_ticket(ticket) for ticket in done.tickets],
         "not_generated": _not_generated(template),
-        "warnings": [*about.warnings, *(f"line {note.line}: {note.text}" for note in facts.notes)],
+        "warnings": [warned._asdict() for warned in (*about.warnings, *facts.notes)],
     }
 
 

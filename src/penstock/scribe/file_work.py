@@ -98,8 +98,7 @@ def subject(
     parts = tuple(
         Part(program, facts_of(source, program, copybooks=find), source, paths) for program in source.programs
     )
-    warnings = tuple(f"line {warning.line}: {warning.text}" for warning in source.warnings)
-    about = About(file_name=file_name, format=source.format, encoding=source.encoding, warnings=warnings)
+    about = About(file_name=file_name, format=source.format, encoding=source.encoding, warnings=source.warnings)
     return ScannedFile(file_name=file_name, source=source, parts=parts, about=(about,) * len(parts), copybooks=books)
 
 

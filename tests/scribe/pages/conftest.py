@@ -136,7 +136,7 @@ def told(millwater: Made) -> dict[str, Any]:
             "reason": "late",
         }
     ]
-    document["warnings"] = ["line 3: odd"]
+    document["warnings"] = [{"line": 3, "text": "odd", "name": ""}]
     return document
 
 

@@ -138,16 +138,15 @@ def _sections(document: dict[str, Any]) -> Any:
 
 def test_what_is_said_of_many_lines_is_said_once(millwater: Made) -> None:
     """A hundred missing periods are one note with a hundred places; a few keep a line each."""
-    assumed = [f"line {line}: a period is assumed before the paragraph P-{line}" for line in (4, 6, 8, 9)]
-    warnings = [*assumed, "line 5: column 7 holds 'F': read as a comment", "it is odd"]
-    warnings += [f"line {line}: column 7 holds '0': read as a comment" for line in (1, 2, 3, 7)]
+    assumed = [(line, f"a period is assumed before the paragraph P-{line}", f"P-{line}") for line in (4, 6, 8, 9)]
+    marked = [(line, f"column 7 holds '{mark}': read as a comment", "") for line, mark in enumerate("00F0000", 1)]
+    warnings = [dict(zip(("line", "text", "name"), said, strict=True)) for said in [*assumed, *marked]]
     document = {**millwater.estate["programs"]["MWRATE"], "warnings": warnings}
     told = [line for line in pages.program_markdown(document).splitlines() if line.startswith("**note**")]
     assert told == [
         "**note** a period is assumed before the paragraphs P-4 (line 4), P-6 (line 6), P-8 (line 8), P-9 (line 9)",
-        "**note** line 5: column 7 holds 'F': read as a comment",
-        "**note** it is odd",
-        "**note** lines 1, 2, 3, 7: column 7 holds '0': read as a comment",
+        "**note** line 1, line 2, line 4, line 5, line 6, line 7: column 7 holds '0': read as a comment",
+        "**note** line 3: column 7 holds 'F': read as a comment",
     ]
 
 

@@ -15,11 +15,11 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..program import DESCRIBED, Copy, DeclarationEntry, Program, key
+from ..program import DESCRIBED, Copy, DeclarationEntry, Program, Warned, key
 from ..reading import BREAK
 from ..replacing import in_effect
 from ..splicing import copied
-from .values import CopybookUse, Note
+from .values import CopybookUse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,7 +81,7 @@ class Expanded(NamedTuple):
     rows: tuple[EntryRow, ...]
     pieces: tuple[CodePiece, ...]
     uses: tuple[CopybookUse, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[Warned, ...]
 
 
 def is_system(name: str) -> bool:
@@ -125,7 +125,7 @@ class _Expanding:
         self._find = find
         self.pieces: list[CodePiece] = []
         self.uses: list[CopybookUse] = []
-        self.notes: list[Note] = []
+        self.notes: list[Warned] = []
         self._libraries: dict[str, str] = {}  # for each name copied, the library of the first member
         self._count = self._chars = 0
         self._full = False
@@ -182,7 +182,7 @@ class _Expanding:
         if self._count > MAX_COPIES or self._chars > MAX_COPIED_CHARS:
             if not self._full:
                 self.notes.append(
-                    Note(copy.line, "the copybooks of this program are too many: the rest is not followed")
+                    Warned(copy.line, "the copybooks of this program are too many: the rest is not followed")
                 )
             self._full = True
             return
@@ -215,7 +215,7 @@ class _Expanding:
         )
         if circular:
             self.notes.append(
-                Note(here.line, f"copybook {copy.name} copies itself, or copies nest deeper than {MAX_DEPTH}")
+                Warned(here.line, f"copybook {copy.name} copies itself, or copies nest deeper than {MAX_DEPTH}")
             )
         if found is None:
             if not circular:

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..program import hyphened, key
+from ..program import Warned, hyphened, key
 from .code import copied_name, header_at
 from .control import ControlEdge, Outside
 from .leaving import open_ends
-from .values import Note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +55,7 @@ class Flow(NamedTuple):
     """Why control never reaches a paragraph, by its key."""
     doubts: tuple[str, ...]
     """Why dead code might be reached after all."""
-    notes: tuple[Note, ...]
+    notes: tuple[Warned, ...]
     run_over: set[int]
     """The keys of the paragraphs past whose end control may run, rather than return there."""
 
@@ -117,10 +116,10 @@ def flow(
     if program.kind == "copybook":
         return Flow(edges, found, calls, jumps, called_by, falls, drawing.range_ends, {}, doubts, (), set())
     live, fallen, run_over, complete = _live(code, edges, opens, falls, skips, drawing.range_ends)
-    notes = [Note(one.lines[0], f"{one.vias[0]} {one.name}: nothing has this name") for one in nowhere]
+    notes = [Warned(one.lines[0], f"{one.vias[0]} {one.name}: nothing has this name") for one in nowhere]
     if not complete:
         said = "the ways through this program are too many to follow: no code is called dead"
-        notes.append(Note(program.start_line, said))
+        notes.append(Warned(program.start_line, said))
     dead = _dead(program, edges, falls, live) if complete else {}
     if complete:  # only from paragraphs whose end control passes, not from those that are only performed
         falls = [following if at in fallen else None for at, following in enumerate(falls)]

@@ -14,8 +14,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..program import Exec
-from .values import Note
+from ..program import Exec, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -100,7 +99,7 @@ def commands(source: ScannedSource, program: Program) -> TranslatedCommands:
     )
 
 
-def generator(source: ScannedSource, program: Program) -> tuple[Note, ...]:
+def generator(source: ScannedSource, program: Program) -> tuple[Warned, ...]:
     """Return a note on the generator of a program, if one of its first comments names it.
 
     This matters when planning a change: generated code is changed at its source.
@@ -111,7 +110,7 @@ def generator(source: ScannedSource, program: Program) -> tuple[Note, ...]:
             said = source.text(line, line).upper()
             for mark, name in _GENERATORS:
                 if mark in said:
-                    return (Note(line, f"it was written by {name}, as this line says: its source is elsewhere"),)
+                    return (Warned(line, f"it was written by {name}, as this line says: its source is elsewhere"),)
     return ()
 
 

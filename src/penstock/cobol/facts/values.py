@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from ..program import Warned
     from .control import BranchRule, ControlEdge, ErrorSite, Outside, ParagraphFacts, ProgramCall
     from .data import (
         ApartUses,
@@ -74,13 +75,6 @@ class UnknownStatement(NamedTuple):
     line: int
     end_line: int
     paragraph: str
-
-
-class Note(NamedTuple):
-    """A remark for the reader: what could not be followed, and why."""
-
-    line: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +139,8 @@ class Facts:
     copybooks: tuple[CopybookUse, ...] = ()
     unread: tuple[UnknownStatement, ...] = ()
     """The statements that were not understood, of which nothing else is known."""
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Warned, ...] = ()
+    """What could not be followed, and why."""
     uses: tuple[DataUse, ...] = ()
     """The items that each paragraph reads and writes."""
     moves: tuple[DataMove, ...] = ()

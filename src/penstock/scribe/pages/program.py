@@ -7,7 +7,6 @@ and named at the top. Leaves to others: Markdown and HTML (`markdown`, `html`).
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from penstock.scribe.pages import source
@@ -35,16 +34,14 @@ from penstock.scribe.pages.columns import (
 from penstock.text.notices import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from penstock.scribe.pages.blocks import Block, Cell, Tone
+    from penstock.scribe.pages.blocks import Block, Cell, Piece, Tone
     from penstock.scribe.pages.estate import NameIndex
     from penstock.text.json_access import Json
 
 _TONES: dict[str, Tone] = {"done": "good", "failed": "bad"}
 """How the states of tickets are meant; the others are plain."""
-_NOTED = re.compile(r"line (?P<line>\d++): (?P<what>.*)", re.DOTALL)
-_ASSUMED = re.compile(r"line (?P<line>\d++): (?P<what>a period is assumed before the \w++) (?P<name>\S++)")
 _MANY = 4
 """The number of lines of which the same is said from which they share one note."""
 
@@ -223,18 +220,26 @@ def _coverage(document: Json) -> list[Block]:
 
 def notes(document: Json) -> list[Block]:
     """Return what was odd in the source but was read anyway, one line each; what is said of many lines is said once."""
-    alike: dict[str, list[tuple[str, re.Match[str]]]] = {}
-    for warning in map(str, document["warnings"]):
-        if found := _ASSUMED.fullmatch(warning) or _NOTED.fullmatch(warning):
-            alike.setdefault(found["what"], []).append((warning, found))
+    alike: dict[str, list[Json]] = {}
+    for warning in document["warnings"]:
+        alike.setdefault(warning["text"].removesuffix(warning["name"]), []).append(warning)
+    told: list[Cell] = []
+    for said, warnings in alike.items():
+        places = [CitedLines(warning["line"], warning["line"]) for warning in warnings]
+        if len(warnings) < _MANY:
+            told += [(place, f": {warning['text']}") for place, warning in zip(places, warnings, strict=True)]
+        elif warnings[0]["name"]:
+            # The kind, before the names, is now several.
+            told.append((f"{said.rstrip()}s ", *_placed([warning["name"] for warning in warnings], places)))
         else:
-            alike[warning] = []
-    told: list[str] = []
-    for what, places in alike.items():
-        if len(places) < _MANY:
-            told += [warning for warning, _ in places] or [what]
-        elif places[0][1].re is _ASSUMED:
-            told.append(f"{what}s " + ", ".join(f"{place['name']} (line {place['line']})" for _, place in places))
-        else:
-            told.append(f"lines {', '.join(place['line'] for _, place in places)}: {what}")
-    return [TextBlock((Tag("note", "doubt"), " ", text)) for text in told]
+            told.append((*joined(places), f": {said}"))
+    return [TextBlock((Tag("note", "doubt"), " ", *cell)) for cell in told]
+
+
+def _placed(names: Iterable[str], places: Iterable[CitedLines]) -> Iterator[Piece]:
+    """Yield names with their places in parentheses, as `A (line 1), B (line 2)`."""
+    end = ""
+    for name, place in zip(names, places, strict=True):
+        yield from (f"{end}{name} (", place)
+        end = "), "
+    yield ")"
