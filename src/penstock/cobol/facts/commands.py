@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .file_names import DATA
+from .group_texts import DATA
 from .resolving import literal
 from .resources import CommandRun, Resolved
 
