@@ -177,15 +177,13 @@ def test_a_host_that_cannot_be_led_is_refused_by_name(machine: Machine, host: st
     before = machine.files()
     done = machine.type("install", host, "--gateway", "--mcp", "--yes")
     assert done.returncode == 3
-    assert (
-        f"{HOST_CONFIGS[host].title} has to be told about the gateway by hand: {HOST_CONFIGS[host].base_url_help}"
-        in done.stderr
-    )
+    by_hand = HOST_CONFIGS[host].base_url_help.substitute(address=GATEWAY_ADDRESS)
+    assert f"{HOST_CONFIGS[host].title} has to be told about the gateway by hand: {by_hand}" in done.stderr
     assert machine.files() == before
 
 
 def test_a_refusal_of_the_gateway_names_a_command_that_works(machine: Machine) -> None:
-    """It is another scope, the host's own variable, the other parts without the gateway, or the gateway itself."""
+    """It is the other parts as they were asked for, then the gateway by another scope, by the host's own variable, or by hand."""
     ways: dict[tuple[str, Scope, str], str | None] = {
         ("codex", "project", GATEWAY_ADDRESS): "penstock install codex --gateway --scope user",
         ("gemini", "project", "http://h:1"): "penstock install gemini --gateway --scope user --address http://h:1",
@@ -198,8 +196,16 @@ def test_a_refusal_of_the_gateway_names_a_command_that_works(machine: Machine) -
         plan = plan_install(HOST_CONFIGS[host], ["gateway"], scope, *machine.around, ["/p"], address=address)
         assert plan.instead == way
         assert address == GATEWAY_ADDRESS or GATEWAY_ADDRESS not in plan.refused[0]
-    error = json.loads(machine.type("install", "cline", "--gateway", "--mcp", "--rules", "--json").stdout)["error"]
-    assert (error["code"], error["try"]) == ("denied", "penstock install cline --mcp --rules --scope user")
+    others = {
+        "codex": "penstock install codex --mcp --rules --scope project && penstock install codex --gateway --scope user",
+        "copilot": "penstock install copilot --mcp --rules --scope project && "
+        "COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:4000/v1 copilot",
+        "cline": "penstock install cline --mcp --rules --scope project",
+    }
+    for host, way in others.items():
+        typed = ("install", host, "--gateway", "--mcp", "--rules", "--scope", "project", "--json")
+        error = json.loads(machine.type(*typed).stdout)["error"]
+        assert (error["code"], error["try"]) == ("denied", way)
 
 
 def test_it_is_added_to_the_other_parts_and_removed_alone(machine: Machine) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from string import Template
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -156,6 +157,9 @@ class BaseUrl:
     path: str = ""
 
 
+_OWN_SETTINGS = Template("its own settings for a model's provider have a base URL, if it takes another one at all")
+
+
 @dataclass(frozen=True, kw_only=True)
 class HostConfig:
     """One host.
@@ -169,8 +173,8 @@ class HostConfig:
         rules: The instructions that its model reads first, by scope.
         note: What a person must do or know after an installation.
         base_url: Where it is told about the gateway; None if no file of its holds that.
-        base_url_help: What a person can do if that is None.
-        base_url_command: The command that starts it with the gateway's address; empty if it takes none from its environment.
+        base_url_help: What a person can do if that is None; `$address` is the gateway's.
+        base_url_command: The command that starts it with the gateway's `$address`; None if it takes none from its environment.
     """
 
     name: str
@@ -181,8 +185,8 @@ class HostConfig:
     rules: ConfigFile
     note: str = ""
     base_url: BaseUrl | None = None
-    base_url_help: str = "its own settings for a model's provider have a base URL, if it takes another one at all"
-    base_url_command: str = ""
+    base_url_help: Template = _OWN_SETTINGS
+    base_url_command: Template | None = None
 
 
 # An entry has only the members that its host's documentation names: a host that is strict about unknown members would cost the
@@ -304,8 +308,10 @@ _ALL = (
             event="tool.execute.after",
         ),
         rules=_markdown(UserPath("XDG_CONFIG_HOME", "opencode/AGENTS.md", ".config/opencode/AGENTS.md"), _AGENTS_MD),
-        base_url_help="in opencode.json, each provider that you use has its own: "
-        '{"provider": {"anthropic": {"options": {"baseURL": "http://127.0.0.1:4000/v1"}}}}',
+        base_url_help=Template(
+            "in opencode.json, each provider that you use has its own: "
+            '{"provider": {"anthropic": {"options": {"baseURL": "$address/v1"}}}}'
+        ),
     ),
     HostConfig(
         name="qwen",
@@ -345,8 +351,8 @@ _ALL = (
         rules=_markdown(
             UserPath("COPILOT_HOME", "copilot-instructions.md", ".copilot/copilot-instructions.md"), _AGENTS_MD
         ),
-        base_url_help="it takes one from its environment only: COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:4000/v1",
-        base_url_command="COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:4000/v1 copilot",
+        base_url_help=Template("it takes one from its environment only: COPILOT_PROVIDER_BASE_URL=$address/v1"),
+        base_url_command=Template("COPILOT_PROVIDER_BASE_URL=$address/v1 copilot"),
     ),
     HostConfig(
         name="cursor",

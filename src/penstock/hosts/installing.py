@@ -115,10 +115,14 @@ def plan_install(
     """
     draft = _Draft(scope, around, records)
     typed = _typed(program, around)
-    found = _by_file(host, wanted, scope, around, draft)
-    if draft.refused:  # so far only the gateway's part is refused
-        draft.instead = _instead(host, wanted, scope, address)
-        draft.refused = [line.replace(GATEWAY_ADDRESS, address.rstrip("/")) for line in draft.refused]
+    found = _by_file(host, wanted, scope, around)
+    placed = {part for _, _, here in found for part in here}
+    for part in (part for part in parts.PARTS if part in wanted and part not in placed):
+        if part == "gateway":  # asked for by name: a refusal, not a note
+            draft.refused.append(_no_gateway(host, scope, address))
+            draft.instead = _instead(host, wanted, scope, address)
+        else:
+            draft.notes.append(_no_place(host, part, scope))
     for file, path, here in found:
         words = typed if file is host.rules else program
         by_hand = "".join(_by_hand(host, part, words) for part in here)
@@ -140,7 +144,7 @@ def plan_uninstall(
 ) -> InstallPlan:
     """Return what uninstalling parts of Penstock from a host would change; arguments as for `plan_install`."""
     draft = _Draft(scope, around, records)
-    for file, path, here in _by_file(host, wanted, scope, around, None):
+    for file, path, here in _by_file(host, wanted, scope, around):
         draft.add(path, partial(planning.uninstall, host, here, file.form))
     draft.notes += _left(host, wanted, scope, around, records)
     return draft.plan()
@@ -243,20 +247,15 @@ class _Draft:
 
 
 def _by_file(
-    host: HostConfig, wanted: Sequence[str], scope: Scope, around: HostSurroundings, draft: _Draft | None
+    host: HostConfig, wanted: Sequence[str], scope: Scope, around: HostSurroundings
 ) -> list[tuple[ConfigFile, str, list[str]]]:
-    """Return the files that parts go into, each with its path and parts; `draft` receives a note on each part without a place."""
+    """Return the files that parts go into, each with its path and parts; a part without a place is in none."""
     found: dict[str, tuple[ConfigFile, str, list[str]]] = {}
     for part in (part for part in parts.PARTS if part in wanted):
         file = parts.file_of(host, part)
         path = None if file is None else file.path(scope, around)
-        if file is None or path is None:
-            if draft is not None and part == "gateway":  # asked for by name: a refusal, not a note
-                draft.refused.append(_no_place(host, part, scope))
-            elif draft is not None:
-                draft.notes.append(_no_place(host, part, scope))
-            continue
-        found.setdefault(path, (file, path, []))[2].append(part)
+        if file is not None and path is not None:
+            found.setdefault(path, (file, path, []))[2].append(part)
     return list(found.values())
 
 
@@ -267,7 +266,7 @@ def _left(
     others = [part for part in parts.PARTS if part not in wanted]
     left = [
         f"--{part}"
-        for file, path, here in _by_file(host, others, scope, around, None)
+        for file, path, here in _by_file(host, others, scope, around)
         for part in here
         if (record := records.find(os.path.realpath(path))) is not None and host.name in record.parts.get(part, ())
     ]
@@ -284,24 +283,30 @@ def _no_place(host: HostConfig, part: str, scope: Scope) -> str:
             f"{host.title} has no hook that can give its model another text: what its shell prints is guarded by "
             "`penstock guard -- COMMAND`, which --rules tells its model."
         )
-    if part == "gateway" and host.base_url is None:
-        return f"{host.title} has to be told about the gateway by hand: {host.base_url_help}."
     other = "project" if scope == "user" else "user"
     return f"{host.title} has no file for {part} with --scope {scope}; --scope {other} has one."
+
+
+def _no_gateway(host: HostConfig, scope: Scope, address: str) -> str:
+    if host.base_url is not None:
+        return _no_place(host, "gateway", scope)
+    by_hand = host.base_url_help.substitute(address=address.rstrip("/"))
+    return f"{host.title} has to be told about the gateway by hand: {by_hand}."
 
 
 def _instead(host: HostConfig, wanted: Sequence[str], scope: Scope, address: str) -> str | None:
     """Return a command that works although this host has no place for the gateway's address in this scope."""
     others = [f"--{part}" for part in wanted if part != "gateway"]
+    commands = [shlex.join(["penstock", "install", host.name, *others, "--scope", scope])] if others else []
     if host.base_url is not None:
         elsewhere = [] if address == GATEWAY_ADDRESS else ["--address", address]
-        return shlex.join(["penstock", "install", host.name, "--gateway", "--scope", "user", *elsewhere])
-    if host.base_url_command:
-        return host.base_url_command.replace(GATEWAY_ADDRESS, shlex.quote(address.rstrip("/")))
-    if others:
-        return shlex.join(["penstock", "install", host.name, *others, "--scope", scope])
-    # What remains to be done in a shell when the host's own settings have the address.
-    return "penstock gateway" if address == GATEWAY_ADDRESS else None
+        commands.append(shlex.join(["penstock", "install", host.name, "--gateway", "--scope", "user", *elsewhere]))
+    elif host.base_url_command is not None:
+        commands.append(host.base_url_command.substitute(address=shlex.quote(address.rstrip("/"))))
+    elif not others and address == GATEWAY_ADDRESS:
+        # What remains to be done in a shell when the host's own settings have the address.
+        commands.append("penstock gateway")
+    return " && ".join(commands) or None
 
 
 def _typed(program: Sequence[str], around: HostSurroundings) -> Sequence[str]:
