@@ -694,6 +694,11 @@ def test_the_type_of_a_program_has_a_reason() -> None:
         "    EXIT PROGRAM.",
     )
     assert (told(screen).type, told(screen).type_reason) == ("subroutine", "it ends with EXIT PROGRAM")
+    # The parameter of a job says nothing about a program with a screen: RM/COBOL passes its argument alike.
+    asked = ("SCREEN SECTION.", "01  S.", "    02  LINE 1 PIC X USING P1.", "PROCEDURE DIVISION USING P.")
+    argument = ("01  P.", "    05  L PIC 9(4) BINARY.", "    05  P1 PIC X(9).")
+    found = told(fixed(*head, *argument, *asked, "    ACCEPT S.", "    STOP RUN."))
+    assert (found.type, found.type_reason) == ("interactive", "it has a screen at line 12")
 
 
 def test_a_parameter_that_is_only_written_does_not_come_in() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.cobol.sources import program
+from tests.cobol.sources import fixed, program
 
 from penstock.cobol import scan
 from penstock.cobol.facts import Facts, facts
@@ -218,3 +218,60 @@ def test_any_property_of_a_control_may_be_in_an_item() -> None:
     assert {item.name for item in found.items if item.written_lines} == {"SHOWN", "MAIN-SCREEN"}
     moved = {(found.items[one.source].name, found.items[one.target].name) for one in found.moves}
     assert moved == {("SHOWN", "ENTERED"), ("ENTERED", "SHOWN")}
+
+
+WORKSTATION = (
+    "IDENTIFICATION DIVISION.",
+    "PROGRAM-ID. P.",
+    "DATA DIVISION.",
+    "WORKING-STORAGE SECTION.",
+    "01  WAITED.",
+    "    03  HALF BINARY.",
+    "    03  BEHIND PIC X.",
+    "01  ASKED USAGE IS DISPLAY-WS.",
+    "    03  FILLER PIC X(4) ROW 5 COL 2 VALUE 'FILE'.",
+    "    03  NAMED PIC X(8) ROW 5 COL 8",
+    "        SOURCE FILE-NAME OBJECT FILE-NAME RANGE IS NAMES-MADE.",
+    "    03  SOURCE TITLED PIC X(9) ROW 1 COL 2.",
+    "01  FILE-NAME PIC X(8).",
+    "01  TITLED PIC X(9).",
+    "01  NAMES-MADE PIC X(8).",
+    "PROCEDURE DIVISION.",
+)
+
+
+@pytest.mark.proves("C-12")
+def test_a_screen_in_working_storage_has_no_offsets_and_one_statement_shows_and_reads_it() -> None:
+    """So Wang's VS has it: SOURCE is shown, OBJECT gets the input, and BINARY without a picture is a halfword."""
+    source = scan(fixed(*WORKSTATION, "    DISPLAY AND READ ALTERED ASKED ON CRT PFKEYS 1, 16.", "    STOP RUN."))
+    found = facts(source, source.programs[0])
+    items = {item.name: item for item in found.items}
+    assert [(items[name].usage, items[name].bytes, items[name].offset) for name in ("HALF", "BEHIND", "NAMED")] == [
+        *(("BINARY", 2, 0), ("DISPLAY", 1, 2)),
+        ("DISPLAY-WS", 8, None),
+    ]
+    assert [(items[name].read_lines, items[name].written_lines) for name in ("FILE-NAME", "TITLED", "NAMES-MADE")] == [
+        *(((10, 17), (10, 17)), ((12, 17), ())),
+        ((10, 17), ()),
+    ]
+    assert [statement.verb for statement in source.programs[0].statements] == ["DISPLAY AND READ", "STOP RUN"]
+    assert [[(one.name, one.io_type) for one in side] for side in (found.inputs, found.outputs)] == [
+        [("CRT", "screen")]
+    ] * 2
+    assert (found.undeclared, found.unread) == ((), ())
+
+
+@pytest.mark.proves("C-12")
+def test_a_literal_is_no_name_of_an_item_on_a_screen_and_a_control_phrase_no_message() -> None:
+    """RM/COBOL needs no VALUE before the one, and says with the other how to show what it shows."""
+    lines = (
+        "SCREEN SECTION.",
+        "01  S.",
+        "    02  '#' HIGHLIGHT. 02  LINE 2 PIC X(4) FROM 'Card'.",
+        "PROCEDURE DIVISION.",
+    )
+    shown = ("    DISPLAY 'Sold out' LINE 3 CONTROL 'FCOLOR=RED'.", "    STOP RUN.")
+    source = scan(fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", *lines, *shown))
+    found = facts(source, source.programs[0])
+    assert [(item.name, item.value) for item in found.items] == [("S", None), ("FILLER", "'#'"), ("FILLER", None)]
+    assert [message.text for message in found.messages] == ["Sold out"]

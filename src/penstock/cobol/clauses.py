@@ -29,6 +29,8 @@ _SHOWN = vocabulary(
 )
 SHOWN_CLAUSES = DATA_CLAUSES | _PROPERTIES | _SHOWN
 """The words that begin a clause of a report or screen; those that begin no clause of other data may be names there."""
+SCREEN_USAGE = "DISPLAY-WS"
+"""The usage of a record that describes a screen, on Wang's VS."""
 USAGES: dict[str, str] = {
     "COMPUTATIONAL": "COMP",
     **{f"COMPUTATIONAL-{kind}": f"COMP-{kind}" for kind in "123456XN"},
@@ -48,6 +50,7 @@ USAGES: dict[str, str] = {
             "PACKED-DECIMAL",
             "DISPLAY",
             "DISPLAY-1",
+            SCREEN_USAGE,
             "NATIONAL",
             "INDEX",
             "POINTER",

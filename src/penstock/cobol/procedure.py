@@ -41,7 +41,7 @@ _TOKEN = re.compile(
 _BLOCK, _WORD, _PERIOD, _HEAD = (_TOKEN.groupindex[name] for name in ("block", "word", "period", "head"))
 
 _SIMPLE = vocabulary(
-    "ACCEPT ADD ALTER CALL CANCEL CLOSE COMPUTE CONTINUE DELETE DISPLAY DIVIDE GOBACK INITIALISE INITIALIZE INSPECT INVOKE MERGE "
+    "ACCEPT ADD ALTER CALL CANCEL CLOSE COMPUTE CONTINUE DELETE DIVIDE GOBACK INITIALISE INITIALIZE INSPECT INVOKE MERGE "
     "MOVE MULTIPLY OPEN READ RELEASE RETURN REWRITE SET SORT START STRING SUBTRACT UNSTRING USE WRITE"
 )
 # words that some dialects do not reserve, so that data items may have these names
@@ -70,6 +70,8 @@ STRANGE = "NOT UNDERSTOOD"
 _OPENING = frozenset({"IF", "EVALUATE", "SEARCH"})
 # Verbs of more than one word; the other words belong to the verb, so that EXIT PERFORM is not a PERFORM.
 _FORMS = {
+    # On Wang's VS a screen is shown and read at once.
+    "DISPLAY": re.compile(r"DISPLAY(?>\s++AND\s++READ(?![\w-])|)"),
     "EXIT": re.compile(r"EXIT(?>\s++(?:PROGRAM|PARAGRAPH|SECTION|FUNCTION|METHOD|PERFORM(?>\s++CYCLE|))(?![\w-])|)"),
     # STOP THREAD without a handle ends the thread that runs it, so that nothing behind it is done.
     "STOP": re.compile(rf"STOP(?>\s++RUN(?![\w-])|\s++THREAD(?=\s*+{PERIOD}|\s++(?:END-[A-Z]|ELSE\s|WHEN\s))|)"),
@@ -141,7 +143,7 @@ _DATA_BEGINS = re.compile(
 )
 
 _UNREAD = re.compile(r"[\s,;.]*+[^\s,;.]")
-_CERTAIN = "|".join(sorted((_SIMPLE - {"USE"}) | _OPENING | {"PERFORM", "GOBACK"}))
+_CERTAIN = "|".join(sorted((_SIMPLE - {"USE"}) | _OPENING | {"DISPLAY", "PERFORM"}))
 BEGINS = re.compile(
     rf"(?>(?:{_NAME}(?>\s++SECTION(?>\s++\d++|)|)\s*+{PERIOD}[\s,;]*+){{0,2}})(?!INVOKE\s++SUB-?SCHEMA\s)(?:(?:{_CERTAIN}|STOP\s++RUN|GO\s++TO|EXIT)(?![\w-])"
     r"|EXEC\s++(?:CICS|SQL\s++(?!DECLARE|INCLUDE|BEGIN|END|WHENEVER))"
@@ -296,7 +298,7 @@ class Procedure:
                     self._period(token)
                 elif token[_BLOCK] is not None:
                     self._block(token)
-            elif word in simple:
+            elif word in simple and token.start(_WORD) >= self._until:
                 rows.append((word, token.start(_WORD), len(self._open), self._sentence))
                 self._last = word
                 continue

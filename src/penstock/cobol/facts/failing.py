@@ -152,8 +152,10 @@ def _phrases(node: Node, paragraph: str) -> Iterator[ErrorSite]:
     for label, opener, inner in node.branches:
         kind = _PHRASES.get(label)
         if kind is not None:
-            of = opener.text() if label == "ON STATUS" else label
-            condition = f"{of} of {text_of(node.said.texts[:2], node.said.kinds[:2])}"
+            of = opener.text() if label in {"ON STATUS", "ON EXCEPTION"} else label
+            # The operand of most verbs is enough; a MOVE has none that tells it apart.
+            words = len(node.said.texts) if node.said.verb == "MOVE" else 2
+            condition = f"{of} of {text_of(node.said.texts[:words], node.said.kinds[:words])}"
             action = _done(one.said.text(_ACTION_CHARS) for one in inner)
             end = inner[-1].end_line if inner else opener.end_line
             yield ErrorSite(kind, condition, action, opener.line, end, paragraph)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from ..clauses import SCREEN_USAGE
 from ..program import key
 from .resources import Access, Channel
 
@@ -217,7 +218,8 @@ def type_of(program: Program, code: Code, found: InterfaceOperations, names: Dat
     """Return the type of a program, and the reason.
 
     The first criterion that holds decides: a copybook, CICS commands, DL/I, an IMS entry point, DFHCOMMAREA, a function or class,
-    parameters (other than the one of JCL), a nested program, EXIT PROGRAM without STOP RUN. Otherwise it is a batch program.
+    parameters (other than the one of JCL), a nested program, EXIT PROGRAM without STOP RUN, a screen. Otherwise it is a batch
+    program.
     """
     if program.kind == "copybook":
         return "copybook", "no division of a program is in it"
@@ -240,7 +242,15 @@ def type_of(program: Program, code: Code, found: InterfaceOperations, names: Dat
     ends = {said.verb for said in code.own}
     if "STOP RUN" not in ends and "EXIT PROGRAM" in ends:
         return "subroutine", "it ends with EXIT PROGRAM"
+    if (line := _screen(names)) is not None:
+        return "interactive", f"it has a screen at line {line}"
     return "batch", "a parameter as JCL gives it" if program.using else "it takes no parameters"
+
+
+def _screen(names: DataNames) -> int | None:
+    """Return the line of the first screen that a program declares; None if it has none."""
+    own = names.items[: names.own]
+    return next((one.line for one in own if one.section == "SCREEN" or one.usage == SCREEN_USAGE), None)
 
 
 class _Deeds:
@@ -328,14 +338,18 @@ def _statements(code: Code, names: DataNames, into: _Channels, out: _Channels) -
     """Collect ACCEPT and DISPLAY: SYSIN and SYSOUT without FROM and UPON; FROM a position on the screen is SYSIN, too, and UPON a
     window, whose handle is in an item, is SYSOUT.
 
-    The ACCEPT of IDMS gets the key of a record, and does not read from a console.
+    The ACCEPT of IDMS gets the key of a record, and does not read from a console. DISPLAY AND READ names the file of a workstation.
     """
-    for said in code.of("ACCEPT", "DISPLAY"):
+    for said in code.of("ACCEPT", "DISPLAY", "DISPLAY AND READ"):
         if said.verb == "ACCEPT" and len(said.keys) > 1 and "CURRENCY" not in said.keys:
             name = said.keys[said.keys.index("FROM") + 1] if "FROM" in said.keys[:-1] else "SYSIN"
             name = "SYSIN" if name in {"LINE", "COLUMN"} else name
             kind = "clock" if name in _CLOCK else "environment" if name in _ENVIRONMENT else "console"
             into.add(name, kind, (said.line,))
+        elif said.verb == "DISPLAY AND READ":
+            name = said.keys[said.keys.index("ON") + 1] if "ON" in said.keys[:-1] else "workstation"
+            into.add(name, "screen", (said.line,))
+            out.add(name, "screen", (said.line,))
         elif said.verb == "DISPLAY":
             name = said.keys[said.keys.index("UPON") + 1] if "UPON" in said.keys[:-1] else "SYSOUT"
             name = "SYSOUT" if name in names.known else name

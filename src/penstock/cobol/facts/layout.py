@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..clauses import DATA_CLAUSES, SHOWN_CLAUSES, USAGES
+from ..clauses import DATA_CLAUSES, SCREEN_USAGE, SHOWN_CLAUSES, USAGES
 from ..lexing import LITERAL
 from ..program import key
 from ..words import vocabulary
@@ -38,7 +38,8 @@ _JUSTIFIED = frozenset({"JUST", "JUSTIFIED"})
 _SHOWING = frozenset({"REPORT", "SCREEN"})
 _WAYS: dict[str, tuple[bool, bool]] = {
     "SOURCE": (True, False), "SOURCES": (True, False), "SUM": (True, False),
-    "FROM": (True, False), "TO": (False, True), "USING": (True, True), "VALUE": (True, True), "": (True, False),
+    "FROM": (True, False), "TO": (False, True), "OBJECT": (False, True), "USING": (True, True), "VALUE": (True, True),
+    "": (True, False),
 }  # fmt: skip
 """For each clause of a report or screen that names items: whether it reads them, and whether it writes input to them.
 
@@ -46,7 +47,7 @@ The clause "" is a property of a control: each vendor has properties of its own.
 """
 _OTHERS = DATA_CLAUSES | vocabulary("NEXT PRESENT RESET UPON ABSENT VARYING")
 """The clauses whose operands are not the properties of a control."""
-_OF_ONE = frozenset({"FROM", "TO", "USING", "VALUE", "PIC", "PICTURE", "USAGE"})
+_OF_ONE = frozenset({"FROM", "TO", "OBJECT", "USING", "VALUE", "PIC", "PICTURE", "USAGE"})
 """The clauses with one operand; the following words belong to the control."""
 
 
@@ -251,7 +252,7 @@ class _Building:
 
     def _item(self, row: EntryRow, level: int) -> None:
         """Add a data item: place it, or open it as a group if it has no picture."""
-        is_shown = row.section in _SHOWING
+        is_shown = row.section in _SHOWING or (self._is_screen() and level not in {1, 77})
         read = _clauses if len(row.code) < _LONG else _clauses.__wrapped__
         clauses = read(row.code, is_shown)
         if level == 66:
@@ -328,6 +329,10 @@ class _Building:
         else:
             self._open.append(_Open(index, level, start, usage, sign, varies=varies))
             self._open[-1].is_aligned = is_aligned
+
+    def _is_screen(self) -> bool:
+        """Return whether the open record describes a screen."""
+        return bool(self._open) and self._open[0].usage == SCREEN_USAGE
 
     def _start(self, clauses: _Clauses, group: _Open, parent: int | None, boundary: int) -> tuple[int | None, bool]:
         """Return the offset of an item in its record, None if unknown, and whether it varies with an OCCURS DEPENDING."""
@@ -453,7 +458,9 @@ class _Clauses:
         self.is_of_any_length = "DYNAMIC" in self._upper or ("ANY" in self._upper and "LENGTH" in self._upper)
         self.is_justified = not _JUSTIFIED.isdisjoint(self._upper)
         self._at = 1
-        if len(words) > 1 and not self._is_clause(1):
+        if words[1:] and words[1][0] in "\"'":  # a literal on a screen of RM/COBOL, which needs no VALUE
+            self.value = words[1]
+        elif len(words) > 1 and not self._is_clause(1):
             name = self._next() or self.name
             self.name = name if name.upper() != "FILLER" else "FILLER"
         self._behind_name = self._at
@@ -551,8 +558,9 @@ class _Clauses:
         self.synchronized = True
 
     def object_reference(self) -> None:
-        """Read OBJECT REFERENCE, which is stored as a pointer."""
-        self.usage = "POINTER"
+        """Read OBJECT REFERENCE, which is stored as a pointer; on a screen, OBJECT alone names what the input goes to."""
+        if self._upper[self._at : self._at + 1] == ["REFERENCE"]:
+            self.usage = "POINTER"
 
     def _next(self) -> str | None:
         """Return the next word and advance past it; None at the end."""

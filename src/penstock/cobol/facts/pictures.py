@@ -86,6 +86,8 @@ def bytes_of(picture: str | None, usage: str, *, sign_apart: bool = False) -> in
     """
     if usage in _FIXED:
         return _FIXED[usage]
+    if usage == "BINARY" and picture is None:  # of Wang's VS, a halfword: no other compiler accepts it
+        return 2
     # The standard allows at most 50 characters; longer texts are not cached.
     counted = (_counts if len(picture) <= 50 else _counts.__wrapped__)(picture) if picture else None
     # A character of UTF-8 has one to four bytes.

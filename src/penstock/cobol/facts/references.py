@@ -38,7 +38,7 @@ _MEASURES = {"READ": WRITE, "RETURN": WRITE, "WRITE": READ, "REWRITE": READ, "RE
 # The names in IDMS statements are declared in a schema, and those in a shop's own statements (`#NAME`) in its preprocessor: they
 # are not missing from the sources. Nor are the properties of controls.
 _ELSEWHERE = frozenset({*NETWORK, STRANGE, "ON STATUS", "INQUIRE"})
-_SHOWS = frozenset({"ACCEPT", "DISPLAY", "GENERATE"})
+_SHOWS = frozenset({"ACCEPT", "DISPLAY", "DISPLAY AND READ", "GENERATE"})
 # GnuCOBOL moves these before each input, as the code that it generates shows; of the VALUE of a control it is not known.
 _FILLED = frozenset({"FROM", "USING"})
 _CONDITIONS = frozenset({"DFHRESP", "DFHVALUE"})
@@ -192,10 +192,10 @@ class References:
 
         An ACCEPT first moves what FROM and USING name to the screen, as a DISPLAY does.
         """
-        is_input = said.verb == "ACCEPT"
+        is_input = said.verb in {"ACCEPT", "DISPLAY AND READ"}
         for mention in list(self._mentions):
             for one, means in (pair for item in mention.items for pair in self._shown.get(item, ())):
-                if one.clause in _FILLED if is_input else one.is_read:
+                if one.clause in _FILLED if said.verb == "ACCEPT" else one.is_read:
                     self._beside(means, READ, said, mention.at)
                 if one.is_written and is_input:
                     self._beside(means, WRITE, said, mention.at)

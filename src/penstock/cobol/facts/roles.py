@@ -44,6 +44,14 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     # Controls of a screen: MODIFY sets properties, INQUIRE gets them, DISPLAY may return the handle of a new one.
     "INQUIRE": (READ, {"IN": WRITE}),
     "DISPLAY": (READ, {"HANDLE": WRITE, "POP-UP": WRITE}),
+    # The screen is an operand, the workstation's file is not; what the screen shows and takes is known by its description.
+    "DISPLAY AND READ": (
+        READ,
+        {
+            **dict.fromkeys(("AND", "READ", "ALTERED", "PFKEY", "PFKEYS"), READ),
+            **dict.fromkeys(("ON", "ONLY", "NO-MOD"), NONE),
+        },
+    ),
     "ACCEPT": (WRITE, {"FROM": READ, "LINE": READ, "COLUMN": READ, "AT": READ}),
     "READ": (NONE, {"INTO": WRITE, "KEY": READ, "AT": NONE, "INVALID": NONE}),
     "RETURN": (NONE, {"INTO": WRITE, "AT": NONE}),

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         SqlOperation,
     )
 
-ProgramType = Literal["batch", "CICS", "IMS", "subroutine", "copybook"]
+ProgramType = Literal["batch", "interactive", "CICS", "IMS", "subroutine", "copybook"]
 """How a program is run: by a job, as a transaction, under IMS, by other programs, or not at all (a copybook)."""
 
 

@@ -99,8 +99,9 @@ def _messages(said: ReadStatement) -> Iterator[Message]:
             names = said.keys[said.keys.index(into) + 1 :]
             target = next((name for name in names if _MESSAGE_NAME.search(name)), "")
     if target:
-        for word, kind, line in zip(said.texts, said.kinds, said.lines, strict=True):
-            if kind == "literal":
+        for at, (word, kind, line) in enumerate(zip(said.texts, said.kinds, said.lines, strict=True)):
+            # RM/COBOL says behind CONTROL how to show what it shows.
+            if kind == "literal" and said.keys[at - 1] != "CONTROL":
                 text = literal(word)
                 # A text without two letters in a row is a code, a mask or a line of dashes.
                 if text and _WORDS.search(text):
