@@ -763,3 +763,13 @@ def test_files_whose_names_are_moved_take_linear_time() -> None:
         return lambda: facts(source, source.programs[0])
 
     assert growth(work, 400) < BOUND
+
+
+@pytest.mark.parametrize(("using", "unreached"), [("", ["SPARE"]), (" USING A", ["LAST-ONE", "SPARE"])])
+def test_a_main_program_goes_on_after_exit_program(using: str, unreached: list[str]) -> None:
+    """A STOP RUN behind it is for the program that nobody called; one with parameters is always called."""
+    lines = ("LINKAGE SECTION.", "01  A PIC X.", f"PROCEDURE DIVISION{using}.", "FIRST-ONE.", "    EXIT PROGRAM.")
+    rest = ("LAST-ONE.", "    STOP RUN.", "SPARE.", "    DISPLAY 'SPARE'.", "    EXIT PROGRAM.")
+    found = told(fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", *lines, *rest))
+    assert dead(found) == unreached
+    assert found.paragraphs[0].falls_into == (None if using else "LAST-ONE")

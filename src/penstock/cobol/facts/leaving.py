@@ -6,13 +6,14 @@ Leaves to others: where control falls to, and what reaches a paragraph at all.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..program import key
 from .execs import comes_back
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from ..program import Program
@@ -44,6 +45,8 @@ def open_ends(
     # performs itself on every path that does not leave never returns.
     gone = set() if any(edge.via == "ALTER" for edge in edges) else {edge.line for edge in performs}
     opens = [not _ends(inside, gone) for inside in nodes]
+    for at in _not_called(program, nodes, edges):
+        opens[at] = True
     if all(opens) or not gone:
         return opens, skips
     ways = _Ways(opens, skips, edges)
@@ -107,6 +110,23 @@ class _Ways:
             behind = [one + 1 for one in (at if self._opens[at] else None, skipped) if one is not None]
             stack += [one for one in behind if one < len(self._opens)]
         return {at for at in seen if not self._opens[at]}
+
+
+def _not_called(program: Program, nodes: Sequence[Sequence[Node]], edges: Sequence[ControlEdge]) -> Iterator[int]:
+    """Yield the paragraphs that end with an EXIT PROGRAM which does nothing in a main program: a STOP RUN follows for that case,
+    in a paragraph that nothing else reaches.
+    """
+    if program.using or program.parent is not None or program.kind != "program":
+        return
+    reached = {edge.target for edge in edges}
+    for at, (inside, behind) in enumerate(pairwise(nodes)):
+        is_exit = bool(inside) and inside[-1].said.verb == "EXIT PROGRAM"
+        if (
+            is_exit
+            and at + 1 not in reached
+            and any(held.said.verb == "STOP RUN" for node in behind for held in _held(node))
+        ):
+            yield at
 
 
 def _skips(program: Program, nodes: Sequence[Sequence[Node]]) -> dict[int, int]:
