@@ -518,6 +518,16 @@ def test_of_several_programs_of_a_name_those_to_which_as_gives_another_are_not_c
 
 
 @pytest.mark.proves("C-16")
+def test_of_several_programs_of_a_name_the_one_whose_file_has_it_is_called() -> None:
+    """A copy of a program often keeps its PROGRAM-ID; a call of its file still reaches it."""
+    caller = known(program("    CALL 'STOCK'.", "    CALL 'OLDSTOCK'.", name="A"), "a.cbl")
+    copies = [known(program("    GOBACK.", name="STOCK"), path) for path in ("STOCK.CBL", "OLDSTOCK.CBL")]
+    estate = Estate([], [caller, *copies])
+    lines = [[call.line for call in estate.called_by("STOCK", one.path)] for one in copies]
+    assert lines == [[4], [5]]
+
+
+@pytest.mark.proves("C-16")
 def test_a_name_that_no_program_has_is_that_of_its_file() -> None:
     """As in the graph, a call, a transaction and a step with its DDs reach the first program of the file; nothing is missing."""
     reading = fixed(

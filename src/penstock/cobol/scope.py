@@ -2,7 +2,8 @@
 
 A contained program is visible to the program that directly contains it, a COMMON one to everything in that program; programs that
 nothing contains are visible to all, and so are methods, by their class. Nearer ones hide others. Of several programs of one name,
-a CALL means those to which AS gives no other name, if there are any. A name that no program has may be that of a file, with or
+a CALL means those to which AS gives no other name, if there are any, and of these those whose file has it, too: systems that find
+programs by their files never reach a copy under another name. A name that no program has may be that of a file, with or
 without a suffix.
 """
 
@@ -74,7 +75,8 @@ class ProgramNames:
         if len(places) == 1 and not places[0].around:
             return found
         meant = [found[at] for at in _meant(places, caller)]
-        return [at for at in meant if not self._is_replaced(at)] or meant
+        meant = [at for at in meant if not self._is_replaced(at)] or meant
+        return [at for at in meant if self._entries[at].file == name] or meant
 
     def is_file(self, name: str) -> bool:
         """Return whether a called name leads to programs only because their files have it."""
