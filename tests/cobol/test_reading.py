@@ -605,6 +605,8 @@ def test_a_damaged_byte_makes_no_other_codec_of_a_file(encoding: str) -> None:
         ("更新客戶資訊", "big5"),
         ("ｺｷｬｸ ｼﾞｮｳﾎｳ", "cp932"),
         ("┌────┐ opção", "cp850"),
+        ("KAYIT SİLİNDİ", "cp857"),
+        ("Gebühr", "cp850"),
     ],
 )
 def test_letters_of_an_unknown_codec_are_told(text: str, encoding: str) -> None:

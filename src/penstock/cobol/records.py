@@ -35,6 +35,8 @@ _EUC_KANA = b"\xa4\xa5"
 _LETTERS_OF_A_KANA = 50
 # What Latin-1 text does not contain: runs of two-byte letters, the box characters of DOS, or a letter of UTF-8.
 _HIGH = re.compile(rb"[\x80-\xff]++")
+_OF_DOS = re.compile(rb"(?<=[A-Za-z])[\x81\x82\x84\x87\x8d\x8f\x90\x98\x9d](?=[A-Za-z])")
+"""Within a word, letters of DOS: in Latin-1 they are controls, and to Windows signs that stand between words, or nothing."""
 _UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}  # by the mark that they begin with
 # Between shift-out and shift-in a byte is half a letter, even if it is the byte of a quote.
@@ -112,7 +114,7 @@ def _encoding(data: bytes) -> tuple[str, str]:
             )
     high = _HIGH.findall(data)
     paired = [run for run in high if len(run) > 3 and len(set(run)) > 1] or _UTF_8.findall(data)
-    if 2 * sum(map(len, paired)) > sum(map(len, high)):
+    if 2 * sum(map(len, paired)) > sum(map(len, high)) or _OF_DOS.search(data):
         return "latin-1", "letters of an encoding that is not known: each byte is read as a letter of latin-1"
     return "latin-1", ""
 
