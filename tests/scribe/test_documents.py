@@ -193,6 +193,28 @@ def test_a_branch_that_does_something_twice_says_so_twice() -> None:
     assert document["business_rules"][0]["actions"] == ["THEN: PERFORM B", "THEN: MOVE 2 TO A", "THEN: PERFORM B"]
 
 
+def test_items_of_one_name_on_one_line_are_all_listed() -> None:
+    """FILLERs on a line, and all fields that a screen puts on the line of its last one, were merged into the first of them."""
+    data = "01  G. 05  FILLER PIC X(3). 05  A PIC X. 05  FILLER PIC X(9) VALUE '-'.", "01  H. 05  A PIC X."
+    lines = [
+        "PROGRAM-ID. T.",
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        " ".join(data),
+        "PROCEDURE DIVISION.",
+        "    GOBACK.",
+    ]
+    ((_, (document,)),) = run([subject('      $SET SOURCEFORMAT"FREE"\n' + "\n".join(lines), "t.cbl")]).documents
+    assert [(item["name"], item["offset"], item["picture"]) for item in document["data_items"]] == [
+        ("G", 0, None),
+        ("FILLER", 0, "X(3)"),
+        ("A", 3, "X"),
+        ("FILLER", 4, "X(9)"),
+        ("H", 0, None),
+        ("A", 0, "X"),
+    ]
+
+
 def test_a_table_that_a_program_declares_has_its_columns(tmp_path: Path) -> None:
     """A declared table has columns like that of a DCLGEN; of several declarations a definition is taken, else the first."""
     declared = "       EXEC SQL DECLARE {0} TABLE\n000200 ( ID CHAR(8) NOT NULL,   {1} DATE) END-EXEC.\n"

@@ -59,7 +59,8 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "idms_operations": ("line", "text"),
     "files": ("name",),
     "crud": ("resource", "kind"),
-    "data_items": ("line", "name", "copybook", "copybook_line"),
+    # Only its number: a line of free format, or what a screen puts on its last line, may have many items of one name.
+    "data_items": ("number",),
     "constants": ("name", "line"),
     "messages": ("text", "target", "line"),
     "call_semantics": ("callee", "line"),
@@ -315,8 +316,8 @@ class _Filling:
             yield self._record(_copybook(used, path), used.line, used.end_line)
 
     def _data_items(self) -> Iterator[TemplateRecord]:
-        for item in self._facts.items:
-            yield self._record(_item(item), item.line, item.end_line)
+        for number, item in enumerate(self._facts.items):
+            yield self._record(_item(item, number), item.line, item.end_line)
 
     def _constants(self) -> Iterator[TemplateRecord]:
         for found in self._facts.constants:
@@ -398,8 +399,9 @@ _OF_ITEM = (
 _of_item = attrgetter(*_OF_ITEM)
 
 
-def _item(item: DataItem) -> dict[str, Plain]:
+def _item(item: DataItem, number: int) -> dict[str, Plain]:
     return {
+        "number": number,
         **dict(zip(_OF_ITEM, _of_item(item), strict=True)),
         "conditions": [(found.name, found.values, found.line) for found in item.conditions],
         "read_lines": list(item.read_lines),
