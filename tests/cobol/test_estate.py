@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -341,6 +342,34 @@ def test_a_screen_has_fields_and_the_copybook_that_cics_makes() -> None:
         assert f" {field.name}I " in copybook(found).split("\n")[field.line - 1]
 
 
+def test_a_field_of_a_screen_without_a_length_is_as_long_as_its_picture() -> None:
+    """LENGTH may be left out beside PICIN or PICOUT, and the field had one character where its output has more."""
+    fields = (
+        "TOTAL   DFHMDF POS=(1,1),PICOUT='ZZ,ZZ9'",
+        "CODE    DFHMDF POS=(2,1),PICIN='9(3)'",
+        "PLAIN   DFHMDF POS=(3,1)",
+    )
+    text = "SET     DFHMSD TYPE=MAP,MODE=INOUT\nONE     DFHMDI SIZE=(24,80)\n" + "\n".join(fields)
+    (found,) = member("m.bms", "bms", text.encode()).mapsets
+    assert [field.length for field in found.maps[0].fields] == [6, 3, None]
+    pictures = re.findall(r"(\w+[IO])  PIC ([^.]+)\.", copybook(found))
+    assert pictures == [
+        *(("TOTALI", "X(6)"), ("CODEI", "9(3)"), ("PLAINI", "X(1)")),
+        *(("TOTALO", "ZZ,ZZ9"), ("CODEO", "X(3)"), ("PLAINO", "X(1)")),
+    ]
+
+
+def test_numbers_in_the_last_columns_of_a_card_are_no_columns_of_a_table() -> None:
+    """What ISPF saves with NUMBER ON has eight digits from column 73 on; the columns were called 00020000 and so on."""
+    lines = ("CREATE TABLE PAY.T (", "    ID   INTEGER NOT NULL,", "    NAME VARCHAR(100)", ");")
+    numbered = "".join(f"{line:72}{number:06}00\n" for number, line in enumerate(lines, 1))
+    (table,) = member("t.sql", "ddl", numbered.encode()).tables
+    assert (table.name, table.columns) == ("PAY.T", (("ID", "INTEGER"), ("NAME", "VARCHAR(100)")))
+    routine = f"{'CREATE PROCEDURE PAY.UP':72}00010000\n{'  EXTERNAL':72}00020000\n{'  NAME UPPGM':72}00030000\n"
+    (procedure,) = member("p.sql", "ddl", routine.encode()).procedures
+    assert (procedure.name, procedure.program) == ("PAY.UP", "UPPGM")
+
+
 def test_a_table_that_does_not_end_ends_where_the_next_begins() -> None:
     """Each was searched for its end in all that follows: eight thousand took minutes."""
     cut, whole = member("t.ddl", "ddl", b"CREATE TABLE A (X INT, Y DEC(3,2)\nCREATE TABLE B (\nZ INT);\n").tables
@@ -416,6 +445,18 @@ def test_copybooks_are_found_case_blind_and_before_programs() -> None:
     assert shelf.path("MENU") == "maps/menu.bms"
     assert "MENU1I" in {entry.name for entry in derived.programs[0].entries}
     assert shelf("menu", None) is derived
+
+
+def test_a_copybook_that_nothing_has_may_be_that_of_the_map_of_this_name() -> None:
+    """Some shops call the copybook of a mapset by its map; of two mapsets with such a map, neither is taken."""
+    maps = member("maps/menu.bms", "bms", MAP.encode())
+    assert Copybooks([], [maps]).path("menu1") == "maps/menu.bms"
+    again = member("maps/old.bms", "bms", MAP.replace("MENU ", "OLD  ").encode())
+    assert Copybooks([], [maps, again]).path("MENU1") is None
+    own = fixed("01  M PIC X.").encode()
+    assert Copybooks([("cpy/MENU1.cpy", "copybook", own)], [maps]).path("MENU1") == "cpy/MENU1.cpy"
+    other = member("maps/menu1.bms", "bms", MAP.replace("MENU1", "FIRST").replace("MENU ", "MENU1").encode())
+    assert Copybooks([], [maps, other]).path("MENU1") == "maps/menu1.bms"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..facts.pictures import bytes_of
 from .macros import Macro, macros, values
 from .placing import placed
 
@@ -26,7 +27,7 @@ class Field(NamedTuple):
     """The row on the screen, from 1; None if POS is missing or gives an offset."""
     column: int | None
     length: int | None
-    """The number of characters shown."""
+    """The number of characters shown: LENGTH, or what PICIN or PICOUT has if that is left out."""
     attributes: tuple[str, ...]
     initial: str | None
     occurs: int | None
@@ -164,19 +165,23 @@ def _field(macro: Macro) -> Field:
     operands = macro.operands
     position = values(operands.get("POS"))
     row, column = (_number(position[0]), _number(position[1])) if len(position) == 2 else (None, None)
+    picture_in, picture_out = _text(operands.get("PICIN")), _text(operands.get("PICOUT"))
+    length = _number(operands.get("LENGTH"))
+    if length is None:
+        length = bytes_of(picture_in or picture_out, "DISPLAY")
     return Field(
         name=macro.label,
         line=macro.line,
         end_line=macro.end_line,
         row=row,
         column=column,
-        length=_number(operands.get("LENGTH")),
+        length=length,
         attributes=values(operands.get("ATTRB")),
         initial=_text(operands.get("INITIAL")),
         occurs=_number(operands.get("OCCURS")),
         group=operands.get("GRPNAME"),
-        picture_in=_text(operands.get("PICIN")),
-        picture_out=_text(operands.get("PICOUT")),
+        picture_in=picture_in,
+        picture_out=picture_out,
     )
 
 

@@ -51,6 +51,8 @@ class Copybooks:
         self._found: dict[str, list[_Shelved]] = {}
         self._described: dict[str, list[tuple[str, dds.Description]]] = {}
         """The paths of the DDS sources and what they describe, by the names of their files."""
+        self._of_maps: dict[str, list[_Shelved]] = {}
+        """The map sources by the names of their maps."""
         for path, kind, data in files:
             if kind in _ORDER:
                 self._found.setdefault(key(stem(path)), []).append(_Shelved(_ORDER[kind], path, data))
@@ -59,6 +61,8 @@ class Copybooks:
                 # A program copies a mapset by its name or by that of the member that contained its copybook.
                 for name in {key(mapset.name), key(member.name)} - {""}:
                     self._found.setdefault(name, []).append(_Shelved(_MADE, member.path, mapset))
+                for name in {key(one.name) for one in mapset.maps}:
+                    self._of_maps.setdefault(name, []).append(_Shelved(_MADE, member.path, mapset))
             if member.described is not None:
                 self._described.setdefault(key(member.name), []).append((member.path, member.described))
         for rows in self._found.values():
@@ -105,7 +109,7 @@ class Copybooks:
         folders, _, name = name.replace("\\", "/").rpartition("/")
         library = library or folders.rpartition("/")[2] or None
         member = key(stem(name))
-        rows = self._found.get(member) or self._found.get(member[:_MEMBER_LETTERS], [])
+        rows = self._found.get(member) or self._found.get(member[:_MEMBER_LETTERS]) or self._of_map(member)
         rows = [row for row in rows if row.path != beside]
         # `COPY "rates.sel"` and `COPY "rates.fd"` are two files, the SELECT and the FD of one.
         written = key(name)
@@ -119,6 +123,11 @@ class Copybooks:
             # A shop may name its copybooks like its programs: what the compiler was given is preferred to what we generate.
             return next((row for row in rows[1:] if self._is_layout(row)), rows[0])
         return rows[0] if rows else None
+
+    def _of_map(self, name: str) -> list[_Shelved]:
+        """Return the only mapset with a map of this name: some shops call its copybook so."""
+        found = self._of_maps.get(name, [])
+        return found if len(found) == 1 else []
 
     def _is_layout(self, row: _Shelved) -> bool:
         """Return whether a file with the suffix of programs holds none."""

@@ -24,6 +24,8 @@ _PROCEDURE = re.compile(r"CREATE\s++(?:OR\s++REPLACE\s++)?PROCEDURE\s++(?P<name>
 _EXTERNAL = re.compile(r"\bEXTERNAL\b(?>\s++NAME\s++('[^'\n]*+'|\"[^\"\n]*+\"|[\w.$#@()/!]++)|)", re.IGNORECASE)
 _LANGUAGE = re.compile(r"\bLANGUAGE\s++(\w++)", re.IGNORECASE)
 _LIBRARY = re.compile(r"[./(!]")
+_NUMBER = re.compile(r"^([^\n]{72})\d{8}(?=[ \t\r]*+$)", re.MULTILINE)
+"""The number of a card, as ISPF saves it with NUMBER ON."""
 
 
 class Column(NamedTuple):
@@ -58,6 +60,7 @@ def procedures(text: str) -> tuple[SqlProcedure, ...]:
     """Return the procedures that a source creates, in order."""
     found = []
     line, at = 1, 0
+    text = _NUMBER.sub(r"\1", text)
     for head, following in pairwise([*_PROCEDURE.finditer(text), None]):
         assert head is not None  # noqa: S101  # None follows the last
         end = len(text) if following is None else following.start()
@@ -77,7 +80,8 @@ def procedures(text: str) -> tuple[SqlProcedure, ...]:
 def tables(text: str) -> tuple[Table, ...]:
     """Return the tables that a source creates or declares, in order."""
     # Comments become blanks of the same length, so that offsets and lines stay those of the text.
-    code = _COMMENT.sub(lambda found: " " * len(found[0]) if found[1] else found[0], text)
+    cards = _NUMBER.sub(r"\1", text)
+    code = _COMMENT.sub(lambda found: " " * len(found[0]) if found[1] else found[0], cards)
     found: list[Table] = []
     line, at = 1, 0
     for head, following in pairwise([*_HEAD.finditer(code), None]):
