@@ -760,3 +760,14 @@ def test_a_number_in_hexadecimal_calls_a_routine_of_the_runtime() -> None:
     source = scan(program('    CALL x"91" USING WS-A.', "    GOBACK.", data=("01  WS-A PIC X.",)))
     (call,) = facts(source, source.programs[0]).calls
     assert (call.target, call.call_type, call.names, call.unknown) == ('X"91"', "static", ('X"91"',), "")
+
+
+@pytest.mark.parametrize(("code", "lines"), [("MOVE 'N' TO B.", (9,)), ("CONTINUE.", (7,))])
+def test_what_a_program_returns_is_an_output(code: str, lines: tuple[int, ...]) -> None:
+    """The item of RETURNING is not among the parameters, and no page said that a caller gets it."""
+    division = ["PROGRAM-ID. R.", "DATA DIVISION.", "LINKAGE SECTION.", "01  A PIC 9(4).", "01  B PIC X."]
+    body = ["PROCEDURE DIVISION USING A RETURNING B.", "M.", f"    {code}", "    GOBACK."]
+    source = scan(fixed("IDENTIFICATION DIVISION.", *division, *body))
+    found = facts(source, source.programs[0])
+    assert [(one.name, one.io_type) for one in found.inputs] == [("A", "parameter")]
+    assert [(one.name, one.io_type, one.lines) for one in found.outputs] == [("B", "parameter", lines)]

@@ -718,6 +718,17 @@ def test_a_short_copybook_in_free_format_is_told_by_one_line() -> None:
     assert (source.format, source.warnings) == ("free", ())
 
 
+def test_a_record_in_column_1_is_told_by_its_name_across_column_7() -> None:
+    """Only the first line of such a copybook begins in the margin, with a level number that could be that of a card."""
+    source = scan(
+        "01  SHIPPED-ORDER.\n    05 ORDER-NO PIC 9(6).\n    05 ITEM     PIC X(8).\n" + "    05 FILLER PIC X.\n" * 9
+    )
+    assert source.format == "free"
+    assert [entry.name for entry in source.programs[0].entries[:3]] == ["SHIPPED-ORDER", "ORDER-NO", "ITEM"]
+    tagged = scan("01 ABC 01  A.\n01 ABC     05 B PIC X.\n" + "           05 FILLER PIC X.\n" * 30)
+    assert tagged.format == "fixed"
+
+
 def test_an_asterisk_in_column_1_is_a_comment_of_terminal_format() -> None:
     """Compilers that read the file as free format take an asterisk in column 1 for a comment."""
     text = "*{tool}begin\n IDENTIFICATION DIVISION.\n PROGRAM-ID. A.\n PROCEDURE DIVISION.\n MAIN.\n* that's it.\n    GOBACK.\n"

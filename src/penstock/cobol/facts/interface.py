@@ -357,7 +357,9 @@ def _statements(code: Code, names: DataNames, into: _Channels, out: _Channels) -
 
 
 def _parameters(code: Code, names: DataNames, into: _Channels, out: _Channels) -> None:
-    """Collect USING and DFHCOMMAREA: a parameter written, even in part, is an output, and an input only if it is also read."""
+    """Collect USING and DFHCOMMAREA: a parameter written, even in part, is an output, and an input only if it is also read. What
+    the program returns is an output.
+    """
     division = code.program.division("PROCEDURE")
     line = division.start_line if division else code.program.start_line
     used = list(code.program.using)
@@ -365,15 +367,16 @@ def _parameters(code: Code, names: DataNames, into: _Channels, out: _Channels) -
     if area is not None and "DFHCOMMAREA" not in map(key, used):
         item = names.items[area]
         into.add(item.name, "commarea", item.read_lines or (item.line,), item.copybook)
-    for name in used:
+    returned = code.program.returning
+    for name in (*used, *filter(None, (returned,))):
         index = names.one(name)
         items = [names.items[one] for one in (index, *names.below(index))] if index is not None else []
         written = sorted({at for item in items for at in item.written_lines})
         copybook = items[0].copybook if items else None
-        if not written or _is_looked_at(items, names):
+        if name != returned and (not written or _is_looked_at(items, names)):
             into.add(name, "parameter", (line,), copybook)
-        if written:
-            out.add(name, "parameter", written, copybook)
+        if written or name == returned:
+            out.add(name, "parameter", written or (line,), copybook)
 
 
 def _is_looked_at(items: Sequence[DataItem], names: DataNames) -> bool:
