@@ -178,11 +178,16 @@ def test_a_database_file_is_the_file_that_assign_names_unless_cl_directs_it() ->
     }
 
 
+def told(text: str) -> tuple[tuple[object, ...], ...]:
+    """Return the calls of a CL program, each without what it passes."""
+    return tuple(one[:4] for one in calls(text))
+
+
 def test_the_calls_of_cl_have_their_lines_and_what_is_directed() -> None:
     """Comments and texts call nothing, nor does a variable; TFRCTL, CALLPRC and commands within others do."""
-    assert calls(CONTROL.decode()) == (("PAY", 8, (("CUSTPF", "CUSTOLD", 6),), True), ("NIGHT", 11, (), True))
+    assert told(CONTROL.decode()) == (("PAY", 8, (("CUSTPF", "CUSTOLD", 6),), True), ("NIGHT", 11, (), True))
     said = "PGM\nOVRDBF A &LIB/&FILE\nOVRDBF FILE(B) TOFILE(C)\nOVRDBF FILE(D) SHARE(*YES)\nDLTOVR FILE(B X)\nTFRCTL PGM('E')"
-    assert calls(said) == (("E", 6, (("A", "", 2),), True),)
+    assert told(said) == (("E", 6, (("A", "", 2),), True),)
     assert [one.program for one in calls("PGM\nMONMSG CPF0000 EXEC(CALLPRC PRC(P))\nCALL QGPL/Q (&A)")] == ["P", "Q"]
 
 
@@ -426,7 +431,7 @@ OVRDBF TOFILE(QGPL/D) FILE(C)
 SBMJOB CMD(CALL PGM(NIGHT)) JOB(N)
 CALL PARM('x') PGM('LIB/P')
 """
-    assert calls(said) == (("NIGHT", 7, (), True), ("P", 8, (("A", "B", 5), ("C", "D", 6)), True))
+    assert told(said) == (("NIGHT", 7, (), True), ("P", 8, (("A", "B", 5), ("C", "D", 6)), True))
 
 
 @pytest.mark.parametrize(

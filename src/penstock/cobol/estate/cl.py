@@ -1,4 +1,4 @@
-"""Which programs does a CL program of IBM i call, and to which files does it direct theirs?
+"""Which programs does a CL program of IBM i call, with which variables, and to which files does it direct theirs?
 
 Leaves to others: conditions; commands are taken in the order of the text, and a variable has the values that the program gives it
 anywhere. Law: any text has an answer in linear time.
@@ -7,10 +7,11 @@ anywhere. Law: any text has an answer in linear time.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 # A text may go on in the next line; within a text, /* begins no comment.
 _APART = re.compile(r"'(?>(?:[^'\n+-]|[+-](?:[ \t]*\n)?)*)'|/\*(?s:.*?)(?:\*/|\Z)")
@@ -34,6 +35,29 @@ _ASKED = re.compile(
     r"\bOVRDBF[ \t]+[^\s()]+[ \t]+[\w&/$#@.]+(?![\w(])"
 )
 """Where a command takes the value of a variable, and gives it none."""
+_WITHIN = r"(?>[^\n()']|'[^'\n]*'|\((?>[^\n()']|'[^'\n]*')*\))*"
+"""What may be in parentheses, with others in it."""
+_ENTERED = re.compile(rf"(?i)(?<![\w&*/])PGM[ \t]+(?:PARM[ \t]*)?\(({_WITHIN})\)")
+_DECLARED = re.compile(r"(?i)(?<![\w&])DCL[ \t]+(?:VAR\([ \t]*)?(?P<name>&[\w$#@]+)(?P<rest>[^\n]*)")
+_TYPE = re.compile(r"(?i)(\*(?:CHAR|DEC|LGL|INT|UINT|PTR))\b\)?(?:[ \t]+\(?(\d{1,5})(?:[ \t]+(\d)\b)?)?")
+_LENGTH = re.compile(r"(?i)\bLEN\([ \t]*(\d{1,5})(?:[ \t]+(\d))?[ \t]*\)")
+_DEFAULT = {"*CHAR": (32, 0), "*DEC": (15, 5), "*LGL": (1, 0), "*INT": (4, 0), "*UINT": (4, 0), "*PTR": (16, 0)}
+"""The length of a variable that states none. Source: IBM i CL reference, DCL."""
+_PART = r"%(?:SST|SUBSTRING)\([ \t]*(&[\w$#@]+)[ \t]+(\d+|&[\w$#@]+)[ \t]+(\d+|&[\w$#@]+)[ \t]*\)"
+_CHANGED = re.compile(
+    rf"(?i)(?<![\w&])CHGVAR[ \t]+(?:VAR\([ \t]*(?P<target>&[\w$#@]+|{_PART})[ \t]*\)|(?P<alone>&[\w$#@]+))[ \t]+(?:VALUE\b)?"
+)
+_VALUE = re.compile(r"[ \t]*(?:(\()|((?:%SST|%SUBSTRING)\([^\n()]*\)|[^\s()]+))", re.IGNORECASE)
+_TOKEN = re.compile(r"'[^'\n]*'|[()]|[^()']+|'")
+_MOST_VALUE = 2_000
+"""The maximum length of an expression that is looked into."""
+_PART_OF = re.compile(_PART, re.IGNORECASE)
+_ARGUMENTS = re.compile(rf"(?i)\bPARM[ \t]*\(({_WITHIN})\)")
+_POSITIONAL = re.compile(
+    rf"(?i)(?:PGM\([^\n()]*\)|PRC\([^\n()]*\)|[^\s()]+)[ \t]+(?:\(({_WITHIN})\)|(&[\w$#@]+)(?![\w(]))"
+)
+_ARGUMENT = re.compile(r"\((?>[^\n()']|'[^'\n]*')*\)|'[^'\n]*'|[^\s()']+")
+_PASSED = re.compile(r"(?i)\([ \t]*(&[\w$#@]+)(?:[ \t]+\*(?:BYREF|BYVAL))?[ \t]*\)|(&[\w$#@]+)")
 _DELETED = re.compile(r"(?i)(?:FILE\(\s*)?([\w$#@.* ]+)")
 _MOST_DIRECTED = 100
 """The maximum number of files that are directed at one time; further ones are left out."""
@@ -48,6 +72,56 @@ class ClCall(NamedTuple):
     """The name of a file, that of the one it stands for ("" if that is not certain), and the line of the OVRDBF."""
     is_sure: bool = True
     """Whether the program is named by a text, or by a variable that has no other value."""
+    arguments: tuple[str, ...] = ()
+    """The variables that it passes, in capitals; "" for anything else."""
+    is_submitted: bool = False
+    """Whether another job calls the program, with copies of the values."""
+    end_line: int = 0
+    """The last line of the command."""
+
+
+class ClVariable(NamedTuple):
+    """A variable of a CL program."""
+
+    name: str
+    """The name with the `&`, in capitals; so in `ClMove`, too."""
+    line: int
+    type: str
+    """In capitals: *CHAR, *DEC, *LGL, *INT, *UINT, *PTR; "" if the program does not declare the variable."""
+    length: int
+    """The characters, digits or bytes; 0 if they are not known."""
+    decimals: int
+
+
+class ClPart(NamedTuple):
+    """A variable, or some characters of it."""
+
+    name: str
+    start: int | None = None
+    """The first character, from 1 on; None for all, or if data says it."""
+    length: int | None = None
+    is_whole: bool = True
+
+
+class ClMove(NamedTuple):
+    """A CHGVAR that gives a variable the value of another one, or a value that is made of it."""
+
+    source: ClPart
+    target: ClPart
+    is_made: bool
+    """Whether an expression makes the value of it."""
+    line: int
+    end_line: int
+
+
+class ClVariables(NamedTuple):
+    """The variables of a CL program, and what it does with them."""
+
+    declared: tuple[ClVariable, ...]
+    parameters: tuple[str, ...]
+    moves: tuple[ClMove, ...]
+    line: int
+    """The line of PGM."""
 
 
 def calls(text: str) -> tuple[ClCall, ...]:
@@ -56,7 +130,7 @@ def calls(text: str) -> tuple[ClCall, ...]:
     values = _values(joined)
     directed: dict[str, tuple[str, int]] = {}
     found = []
-    for line, is_submitted, command, operands in _commands(text, joined):
+    for line, end_line, is_submitted, command, operands in _commands(text, joined):
         if command == "OVRDBF":
             file, to = _operand(operands, "FILE", 0), _operand(operands, "TOFILE", 1)
             if file and to and (file in directed or len(directed) < _MOST_DIRECTED):
@@ -71,8 +145,93 @@ def calls(text: str) -> tuple[ClCall, ...]:
             # Another job has none of the overrides of this one.
             files = () if is_submitted else tuple((file, *to) for file, to in directed.items())
             names, is_sure = _meant(program, values)
-            found += [ClCall(name, line, files, is_sure) for name in names if name]
+            passed = _arguments(operands)
+            found += [ClCall(name, line, files, is_sure, passed, is_submitted, end_line) for name in names if name]
     return tuple(found)
+
+
+def variables(text: str) -> ClVariables:
+    """Return the variables of a CL program; those that it uses without a declaration are of a file that DCLF names."""
+    joined = _joined(text)
+    line = _Lines(text).of
+    declared: dict[str, ClVariable] = {}
+    for said in _DECLARED.finditer(joined):
+        typed = _TYPE.search(said["rest"])
+        if typed is None:
+            continue
+        kind = typed[1].upper()
+        sized = _LENGTH.search(said["rest"]) or (typed if typed[2] else None)
+        length, decimals = _DEFAULT[kind]
+        if sized is not None:
+            length, decimals = (int(one or 0) for one in sized.groups()[-2:])
+        name = said["name"].upper()
+        declared.setdefault(name, ClVariable(name, line(said.start("name")), kind, length, decimals))
+    entered = _ENTERED.search(joined)
+    parameters = tuple(one.upper() for one in _VARIABLE.findall(entered[1])) if entered else ()
+    changes = list(_CHANGED.finditer(joined))
+    ends = [min(said.end() + _MOST_VALUE, after) for said, after in zip(changes, _starts(changes, joined), strict=True)]
+    moves = tuple(
+        move for said, end in zip(changes, ends, strict=True) for move in _moves(said, joined[said.end() : end], line)
+    )
+    for said in _VARIABLE.finditer(joined):
+        declared.setdefault(said[0].upper(), ClVariable(said[0].upper(), line(said.start()), "", 0, 0))
+    return ClVariables(tuple(declared.values()), parameters, moves, line(entered.start()) if entered else 1)
+
+
+def _starts(changes: Sequence[re.Match[str]], text: str) -> list[int]:
+    """Return where the command after each of some begins, and the end of the text for the last."""
+    return [*(said.start() for said in changes[1:]), len(text)][: len(changes)]
+
+
+def _moves(said: re.Match[str], rest: str, line: Callable[[int], int]) -> Iterator[ClMove]:
+    """Yield what a CHGVAR moves to its variable.
+
+    Args:
+        said: The command and its variable.
+        rest: What follows them.
+        line: Returns the line of a place.
+    """
+    target, begun = _part(said["target"] or said["alone"]), _VALUE.match(rest)
+    if begun is None:
+        return
+    value = begun[2] or _inside(rest[begun.end() :])
+    lines = line(said.start()), line(said.end() + begun.end() + (len(value) if begun[1] else 0) - 1)
+    source = _part(value.strip())
+    if source.name:
+        yield ClMove(source, target, False, *lines)
+    else:
+        bare = re.sub(r"'[^'\n]*'", "", value)
+        for name in dict.fromkeys(one.upper() for one in _VARIABLE.findall(bare)):
+            yield ClMove(ClPart(name), target, True, *lines)
+
+
+def _inside(text: str) -> str:
+    """Return what precedes the parenthesis that ends the one before a text; "" if none does in its line."""
+    depth = 1
+    for said in _TOKEN.finditer(text.partition("\n")[0]):
+        depth += (said[0] == "(") - (said[0] == ")")
+        if not depth:
+            return text[: said.start()]
+    return ""
+
+
+def _part(text: str) -> ClPart:
+    """Return the variable that a text is, or the part of one; without a name if it is neither."""
+    if _VARIABLE.fullmatch(text):
+        return ClPart(text.upper())
+    found = _PART_OF.fullmatch(text)
+    if found is None:
+        return ClPart("")
+    start, length = (int(one) if one.isdecimal() else None for one in (found[2], found[3]))
+    return ClPart(found[1].upper(), start, length, is_whole=False)
+
+
+def _arguments(operands: str) -> tuple[str, ...]:
+    """Return the variables that a call passes, in capitals; "" for an argument that is none."""
+    found = _ARGUMENTS.search(operands) or _POSITIONAL.match(operands)
+    said = next(filter(None, found.groups()), "") if found is not None else ""
+    passed = (_PASSED.fullmatch(one) for one in _ARGUMENT.findall(said))
+    return tuple((one[1] or one[2]).upper() if one is not None else "" for one in passed)
 
 
 def _meant(operand: str, values: Mapping[str, tuple[tuple[str, ...], bool]]) -> tuple[tuple[str, ...], bool]:
@@ -103,30 +262,57 @@ def _values(text: str) -> dict[str, tuple[tuple[str, ...], bool]]:
     return {name: (tuple(values), name not in unsure) for name, values in found.items()}
 
 
-def _commands(text: str, joined: str) -> Iterator[tuple[int, bool, str, str]]:
-    """Yield the commands that matter here: the line, whether SBMJOB has it in its own, the name, and what follows.
+class _Command(NamedTuple):
+    """A command that matters here."""
+
+    line: int
+    end_line: int
+    is_submitted: bool
+    """Whether SBMJOB has it in its own."""
+    name: str
+    operands: str
+
+
+class _Lines:
+    """The lines of a text.
+
+    Args:
+        text: The text.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._ends = [found.start() for found in re.finditer("\n", text)]
+
+    def of(self, at: int) -> int:
+        """Return the line of a character."""
+        return bisect_left(self._ends, at) + 1
+
+
+def _commands(text: str, joined: str) -> Iterator[_Command]:
+    """Yield the commands that matter here.
 
     Args:
         text: The program, for the lines.
         joined: The same, each command on one line.
     """
-    ends = [found.end() for found in re.finditer("\n", text)]
-    at = start = 0
+    lines = _Lines(text)
+    start = 0
     for line in joined.split("\n"):
         commands = list(_COMMAND.finditer(line))
         begins = [*(one.start() for one in commands), len(line)]
         is_submitted = False
         for one, end in zip(commands, begins[1:], strict=True):
-            while at < len(ends) and ends[at] <= start + one.start():
-                at += 1
-            yield at + 1, is_submitted, one[1].upper(), line[one.end() : end]
+            operands = line[one.end() : end]
+            last = start + one.end() + len(operands.rstrip()) - 1
+            first = lines.of(start + one.start())
+            yield _Command(first, max(first, lines.of(last)), is_submitted, one[1].upper(), operands)
             is_submitted = is_submitted or one[1].upper() == "SBMJOB"
         start += len(line) + 1
 
 
 def _joined(text: str) -> str:
-    """Return a program with blanks for comments and for texts of several words, and with continued lines joined, without moving
-    anything.
+    """Return a program with blanks for comments, with another text for one of several words, and with continued lines joined,
+    without moving anything.
     """
     return _CONTINUED.sub(_blank, _APART.sub(_blank_apart, text))
 
@@ -141,10 +327,10 @@ def _operand(operands: str, keyword: str, place: int) -> str:
 
 
 def _blank_apart(found: re.Match[str]) -> str:
-    """Return blanks in place of a comment, whose line ends stay, or of a text; a text without blanks may be a name."""
+    """Return blanks in place of a comment, whose line ends stay, or a text that is no name; one without blanks may be a name."""
     if found[0][0] == "/":
         return re.sub(r"[^\n]", " ", found[0])
-    return _blank(found) if re.search(r"\s", found[0]) else found[0]
+    return f"'{'~' * (len(found[0]) - 2)}'" if re.search(r"\s", found[0]) else found[0]
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ from .kinds import decoded
 
 if TYPE_CHECKING:
     from .bms import Mapset
-    from .cl import ClCall
+    from .cl import ClCall, ClVariables
     from .csd import Resource
     from .ddl import SqlProcedure, Table
     from .dds import Description
@@ -41,6 +41,8 @@ class Member(NamedTuple):
     """The database procedures that a source creates."""
     calls: tuple[ClCall, ...] = ()
     """The calls of a CL program."""
+    variables: ClVariables | None = None
+    """The variables of a CL program."""
     described: Description | None = None
     """The records that a DDS source describes."""
     control: tuple[str, ...] = ()
@@ -107,7 +109,8 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
     if kind == "dds":
         return found._replace(described=dds.description(decoded(data)))
     if kind == "cl":
-        return found._replace(calls=cl.calls(decoded(data)))
+        text = decoded(data)
+        return found._replace(calls=cl.calls(text), variables=cl.variables(text))
     if kind == "script":
         script = shell.script(path, decoded(data))
         job = shell.job(script)

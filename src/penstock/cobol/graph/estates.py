@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from ..estate.scripts import placed
 from .callees import Callees
+from .control import control_parts
 from .linking import linked
 from .structure import structure
 from .told_apart import told_apart
@@ -40,7 +41,8 @@ class EstateGraph:
     """
 
     def __init__(self, parts: Iterable[ProgramPart], members: Iterable[Member] = ()) -> None:
-        ordered = sorted(parts, key=lambda part: (part.path, part.line, part.name))
+        stated, around = list(parts), sorted(members, key=lambda member: member.path)
+        ordered = sorted([*stated, *control_parts(around, stated)], key=lambda part: (part.path, part.line, part.name))
         self.parts: tuple[ProgramPart, ...] = told_apart(ordered)
         self.owner: dict[str, int] = {}
         """The number of the part of each program or copybook, by kind and name."""
@@ -50,7 +52,7 @@ class EstateGraph:
             self.owner.setdefault(f"{part.kind} {part.name}", number)
             self._named.setdefault(part.name, []).append(number)
         self._callees = Callees(self.parts)
-        self.members = placed(sorted(members, key=lambda member: member.path), self._callees.names())
+        self.members = placed(around, self._callees.names())
         self._linked = linked(self.parts, self.members, self.owner, self._callees)
         self.drawn: tuple[EstateEdge, ...] = self._linked.edges
         """All edges except those of `structure`."""
