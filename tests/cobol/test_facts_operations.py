@@ -699,6 +699,8 @@ def test_the_type_of_a_program_has_a_reason() -> None:
     argument = ("01  P.", "    05  L PIC 9(4) BINARY.", "    05  P1 PIC X(9).")
     found = told(fixed(*head, *argument, *asked, "    ACCEPT S.", "    STOP RUN."))
     assert (found.type, found.type_reason) == ("interactive", "it has a screen at line 12")
+    placed = told(program("    DISPLAY 'Key'.", "    ACCEPT K LINE 3 POSITION 9.", "    ACCEPT K FROM LINE NUMBER."))
+    assert (placed.type, placed.type_reason) == ("interactive", "it has a screen at line 5")
 
 
 def test_a_parameter_that_is_only_written_does_not_come_in() -> None:

@@ -262,6 +262,32 @@ def test_a_screen_in_working_storage_has_no_offsets_and_one_statement_shows_and_
 
 
 @pytest.mark.proves("C-12")
+def test_a_workstation_says_which_key_ended_an_input_and_numbers_have_no_alternate_keys() -> None:
+    """On Wang's VS a SELECT names the items that get the key and the place of the cursor, and all alternate keys in one clause."""
+    files = (
+        "    SELECT CRT ASSIGN TO 'CRT' 'DISPLAY' RELATIVE KEY IS ROW-NO",
+        "        PFKEY IS PRESSED CURSOR POSITION IS PLACED.",
+        "    SELECT F ASSIGN TO 'F' 'DISK' INDEXED RECORD KEY IS F1",
+        "        ALTERNATE RECORD KEY 01 IS F2 DUPLICATES 02 IS F3 FILE STATUS IS F4.",
+    )
+    data = ("DATA DIVISION.", "WORKING-STORAGE SECTION.", "01  PRESSED PIC XX VALUE '00'.", "01  PLACED PIC X(4).")
+    lines = (
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        *files,
+        *data,
+        "01  S DISPLAY-WS.",
+        "    03  FILLER PIC X ROW 1 COL 2.",
+    )
+    shown = ("PROCEDURE DIVISION.", "    DISPLAY AND READ S ON CRT.", "    STOP RUN.")
+    source = scan(fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", *lines, *shown))
+    found = facts(source, source.programs[0])
+    assert [item.written_lines for item in found.items[:2]] == [(16,), (16,)]
+    assert [one.name for one in found.constants] == []
+    assert [(file.name, file.keys) for file in found.files] == [("CRT", ("ROW-NO",)), ("F", ("F1", "F2", "F3"))]
+
+
+@pytest.mark.proves("C-12")
 def test_a_literal_is_no_name_of_an_item_on_a_screen_and_a_control_phrase_no_message() -> None:
     """RM/COBOL needs no VALUE before the one, and says with the other how to show what it shows."""
     lines = (

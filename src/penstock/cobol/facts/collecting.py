@@ -177,7 +177,14 @@ def _data(code: Code, rows: tuple[EntryRow, ...], outer: tuple[OuterData, ...]) 
     if any("_" in piece.source.code for piece in code.pieces) or any("_" in name for name in names.known):
         names.take_alike(_words(code, rows, described.shown))
     around = files.outer_records(names, outer, records)
-    referred = references(code, names, {**around, **records}, shown=described.shown, lengths=files.lengths(rows))
+    referred = references(
+        code,
+        names,
+        {**around, **records},
+        shown=described.shown,
+        lengths=files.lengths(rows),
+        answers=files.answers(rows),
+    )
     items = referred.applied(names.items)
     return _Data(items[: names.own], described.constants, names.naming(items), records, around, referred)
 

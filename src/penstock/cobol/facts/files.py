@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..program import key, number
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _NOISE = frozenset({"TO", "IS", "ARE", "MODE", "KEY", "RECORD", "WITH"})
 _CLAUSES_WORDS = """
     ASSIGN ORGANIZATION ACCESS RECORD ALTERNATE RELATIVE FILE STATUS RESERVE PADDING LOCK SHARING COLLATING
-    PASSWORD SEQUENTIAL INDEXED LINE BLOCK SYMBOLIC FORMAT GROUP SELECTED PROCESSING RECORDING WITH
+    PASSWORD SEQUENTIAL INDEXED LINE BLOCK SYMBOLIC FORMAT GROUP SELECTED PROCESSING RECORDING WITH PFKEY CURSOR
 """
 _CLAUSES = frozenset(_CLAUSES_WORDS.split())
 _ORGANIZATIONS = frozenset({"SEQUENTIAL", "INDEXED", "RELATIVE", "TRANSACTION"})
@@ -84,6 +84,21 @@ def lengths(rows: Sequence[EntryRow]) -> dict[str, tuple[str, ...]]:
                 at += 2
             if names:
                 found[key(row.entry.name)] = tuple(names)
+    return found
+
+
+def answers(rows: Sequence[EntryRow]) -> dict[str, tuple[str, ...]]:
+    """Return the items that get the key which ended an input and the place of the cursor, by the file's name in capitals.
+
+    Wang's VS names them in the SELECT of a workstation: PFKEY IS K, CURSOR POSITION IS C.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for row in rows:
+        if row.entry.word == "SELECT":
+            words = [word for word in pieces(row.code) if word.upper() not in {"IS", "POSITION"}]
+            named = tuple(item for word, item in pairwise(words) if word.upper() in {"PFKEY", "CURSOR"})
+            if named:
+                found[key(row.entry.name)] = named
     return found
 
 
@@ -243,7 +258,11 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
             keys += _qualified(words[at:end])[:1]
         elif word in _ORGANIZATIONS:
             organization = word
-        elif word in {"RECORD", "ALTERNATE"} and at < end and upper[at] not in _BUFFERS:
+        elif word == "ALTERNATE" and at < end and upper[at] not in _BUFFERS:
+            # One clause of Wang's VS has all alternate keys: `01 IS A DUPLICATES 02 IS B`.
+            behind = (n + 1 for n in range(at, end - 1) if upper[n] == "IS")
+            keys += [name for n in (at, *behind) for name in _key(words[n:end]) if not name.isdigit()]
+        elif word == "RECORD" and at < end:
             keys += _key(words[at:end])
     dd, named_by = _dd(assign, resolve)
     return ProgramFile(

@@ -6,6 +6,7 @@ transactions that run the program (`estate`).
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..clauses import SCREEN_USAGE
@@ -68,13 +69,17 @@ _IDMS_DEEDS = {
 }
 _SORT_DEEDS = {"USING": "read", "GIVING": "create"}
 _MQ_DEEDS = {"MQGET": "read", "MQPUT": "create", "MQPUT1": "create"}
-_CLOCK = frozenset({"DATE", "DAY", "DAY-OF-WEEK", "TIME", "CENTURY-DATE", "CENTURY-DAY"})
+_CLOCK = frozenset(
+    {"DATE", "DAY", "DAY-OF-WEEK", "TIME", "CENTURY-DATE", "CENTURY-DAY", "DATE-AND-TIME", "DAY-AND-TIME"}
+)
 _ENVIRONMENT_WORDS = """
     ENVIRONMENT ENVIRONMENT-NAME ENVIRONMENT-VALUE ARGUMENT-NUMBER ARGUMENT-VALUE COMMAND-LINE SYSTEM-INFO TERMINAL-INFO USER
-    EXCEPTION THREAD WINDOW STANDARD
+    EXCEPTION ESCAPE THREAD WINDOW STANDARD
 """
 _ENVIRONMENT = frozenset(_ENVIRONMENT_WORDS.split())
 """What ACCEPT takes from the system rather than from a person; the last ones begin EXCEPTION STATUS and the like."""
+_PLACES = frozenset({"AT", "COL", "COLUMN", "LINE", "POSITION"})
+"""The words of an ACCEPT that say where on the screen its field is."""
 _ORDER = {"file": 0, "table": 1, "segment": 2, "record": 3, "queue": 4, "tsqueue": 5, "tdqueue": 6}
 
 
@@ -242,15 +247,19 @@ def type_of(program: Program, code: Code, found: InterfaceOperations, names: Dat
     ends = {said.verb for said in code.own}
     if "STOP RUN" not in ends and "EXIT PROGRAM" in ends:
         return "subroutine", "it ends with EXIT PROGRAM"
-    if (line := _screen(names)) is not None:
+    if (line := _screen(code, names)) is not None:
         return "interactive", f"it has a screen at line {line}"
     return "batch", "a parameter as JCL gives it" if program.using else "it takes no parameters"
 
 
-def _screen(names: DataNames) -> int | None:
-    """Return the line of the first screen that a program declares; None if it has none."""
+def _screen(code: Code, names: DataNames) -> int | None:
+    """Return the line of the first screen that a program declares, or else of its first input at a place on one; None for none."""
     own = names.items[: names.own]
-    return next((one.line for one in own if one.section == "SCREEN" or one.usage == SCREEN_USAGE), None)
+    declared = (one.line for one in own if one.section == "SCREEN" or one.usage == SCREEN_USAGE)
+    asked = (
+        said.line for said in code.of("ACCEPT") if "FROM" not in said.keys and not _PLACES.isdisjoint(said.keys[2:])
+    )
+    return next(chain(declared, asked), None)
 
 
 class _Deeds:

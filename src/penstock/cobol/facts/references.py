@@ -38,6 +38,8 @@ _MEASURES = {"READ": WRITE, "RETURN": WRITE, "WRITE": READ, "REWRITE": READ, "RE
 # The names in IDMS statements are declared in a schema, and those in a shop's own statements (`#NAME`) in its preprocessor: they
 # are not missing from the sources. Nor are the properties of controls.
 _ELSEWHERE = frozenset({*NETWORK, STRANGE, "ON STATUS", "INQUIRE"})
+_ANSWERED = {"DISPLAY AND READ": "ON", "READ": "READ"}
+"""The statements that end an input from a workstation, and the word before its file."""
 _SHOWS = frozenset({"ACCEPT", "DISPLAY", "DISPLAY AND READ", "GENERATE"})
 # GnuCOBOL moves these before each input, as the code that it generates shows; of the VALUE of a control it is not known.
 _FILLED = frozenset({"FROM", "USING"})
@@ -87,6 +89,9 @@ class References:
         self._mentions: list[Mention] = []
         # By file for READ, and by record for WRITE: the items that hold the record length.
         self._lengths: dict[str, tuple[int, ...]] = {}
+        self._answers: dict[
+            str, tuple[int, ...]
+        ] = {}  # by file: the items that say how an input from a workstation ended
         # By item of a screen or report, including groups: what it shows and fills.
         self._shown: dict[int, list[tuple[ShownItem, tuple[int, ...]]]] = {}
 
@@ -111,6 +116,9 @@ class References:
             self._through(said)
         if said.verb in _MEASURES and len(keys) > 1 and keys[1] in self._lengths:
             self._beside(self._lengths[keys[1]], _MEASURES[said.verb], said, 1)
+        if self._answers and said.verb in _ANSWERED:
+            at = keys.index(_ANSWERED[said.verb]) + 1 if _ANSWERED[said.verb] in keys[:-1] else 0
+            self._beside(self._answers.get(keys[at], ()), WRITE, said, at)
         if self._mentions:
             self.moving.take(said, self._mentions)
         if said.verb in {"READ", "RETURN"} and len(keys) > 1:
@@ -169,6 +177,11 @@ class References:
                 self._lengths.update(
                     (key(self._names.items[record].name), items) for record in self._records.get(file, ())
                 )
+
+    def answer(self, answers: Mapping[str, tuple[str, ...]]) -> None:
+        """Record the items that say how an input from the workstation of each file ended."""
+        for file, names in answers.items():
+            self._answers[file] = tuple(dict.fromkeys(item for name in names for item, _ in self._names.mean(name)))
 
     def applied(self, items: Iterable[DataItem]) -> tuple[DataItem, ...]:
         """Return the items with the lines that were collected for them and for their conditions."""
@@ -463,6 +476,7 @@ def references(
     *,
     shown: Iterable[ShownItem] = (),
     lengths: Mapping[str, tuple[str, ...]] | None = None,
+    answers: Mapping[str, tuple[str, ...]] | None = None,
 ) -> References:
     """Return all references in the code of a program, including copybooks.
 
@@ -472,10 +486,12 @@ def references(
         records: The indexes of the records of each file, by its name in capitals.
         shown: The items that reports and screens show and fill.
         lengths: The item that holds the length of the records of each file, by its name in capitals.
+        answers: The items that say how an input from each workstation ended, by the name of its file in capitals.
     """
     found = References(names, records)
     found.present(shown)
     found.measure(lengths or {})
+    found.answer(answers or {})
     for said in code.said:
         found.take(said)
     for block in code.blocks:
