@@ -235,6 +235,7 @@ def test_a_table_that_a_program_declares_has_its_columns(tmp_path: Path) -> None
     [
         ("SPECIAL-NAMES.\n           DECIMAL-POINT IS COMMA.", "it holds special names of a program, and no data"),
         ("DECIMAL-POINT IS COMMA\n           C01 IS TOP-OF-FORM", "it holds special names of a program, and no data"),
+        ("PROGRAM-ID. BEEP IS EXTERNAL. PROCEDURE DIVISION.", "it holds prototypes of programs that are elsewhere"),
         ("CONSOLES ARE HERE.", "there is no COBOL in it"),
         ("NAME DS CL8     COPY OF THE RECORD", "there is no COBOL in it"),
     ],

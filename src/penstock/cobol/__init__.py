@@ -64,6 +64,7 @@ def scan(
     from .replacing import replaced
     from .splicing import spliced
     from .structure import drafts
+    from .vocabulary import spoken
 
     data = source.encode(errors="replace") if isinstance(source, str) else source
     reading = read(data, source_format, debug_lines=debug_lines)
@@ -71,6 +72,9 @@ def scan(
     made = replaced(reading.code, folded, reading.starts, copybooks)
     if made.effects:
         folded = fold(made.code)
+    said = spoken(made, folded, copybooks)
+    if said is not made:
+        made, folded = said, fold(said.code)
     whole = spliced(made, folded, copybooks)
     if whole.copies:
         folded = fold(whole.code)

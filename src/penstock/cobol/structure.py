@@ -15,6 +15,7 @@ Law: every sentence is read once, by the reader of its division.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -27,7 +28,6 @@ from .program import Copy
 from .replacing import rewritten
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable
 
     from .source import ScannedSource
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 Kind = Literal["program", "function", "class", "method", "copybook"]
 """The kind of a unit of source; `copybook` is code outside of any unit."""
 
+_ELSEWHERE = re.compile(r"(?<![\w-])(?:EXTERNAL|PROTOTYPE)(?![\w-])")
 _MODERN = frozenset({"DECLARE", "TRY"})
 """The statements with which a method may begin, in addition to the verbs known everywhere."""
 _KINDS: dict[str, Kind] = {
@@ -60,6 +61,8 @@ class Draft:
     """The external name that AS in its PROGRAM-ID gives it, and the offset of that name."""
     identified: bool = False
     """Whether the PROGRAM-ID (or FUNCTION-ID and the like) of a program was seen."""
+    is_described: bool = False
+    """Whether PROGRAM-ID says that the program is elsewhere (EXTERNAL, PROTOTYPE)."""
     closed: bool = False
     """Whether END PROGRAM was seen."""
     end: int = -1
@@ -82,6 +85,10 @@ class Draft:
     def is_preamble(self) -> bool:
         """Return whether there was nothing but COPY, REPLACE and unknown text: the program that follows begins with it."""
         return self.kind == "copybook" and self.procedure is None and all(entry[2] is None for entry in self.entries)
+
+    def is_prototype(self) -> bool:
+        """Return whether it describes a program and has no statement of its own."""
+        return self.is_described and (self.procedure is None or not any(row[0] for row in self.procedure.rows))
 
     def is_only_begun(self) -> bool:
         """Return whether there was nothing but IDENTIFICATION DIVISION."""
@@ -155,7 +162,13 @@ class _Walk:
             # however deep they nest.
             while following.parent is not None and not following.parent.closed:
                 following.parent = following.parent.parent
-        return self._drafts
+        return self._without_prototypes()
+
+    def _without_prototypes(self) -> list[Draft]:
+        """Return the programs without the prototypes of others; a file of prototypes alone is a copybook."""
+        parents = {id(draft.parent) for draft in self._drafts}
+        kept = [draft for draft in self._drafts if id(draft) in parents or not draft.is_prototype()]
+        return kept if kept or not self._drafts else [Draft(self._drafts[0].start, "copybook", None, end=len(self._folded))]
 
     def _procedure(self, at: int) -> int:
         """Read one PROCEDURE DIVISION, or the statements of a copybook; return where it ends."""
@@ -359,6 +372,9 @@ class _Walk:
             self._division, self._section = "IDENTIFICATION", ""
         draft.kind = kind
         draft.identified = True
+        if kind in {"program", "function"}:
+            named = max(entry.end("name"), start)
+            draft.is_described = _ELSEWHERE.search(self._folded, named, entry.end()) is not None
         if entry["name"] is not None:
             self._count(draft, -1)
             draft.name = self._name(entry, "name").strip("'\"").strip()

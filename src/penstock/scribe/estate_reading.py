@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 1_000
 """The most characters of a line in a listing: four times what a line of COBOL may have."""
+_PROTOTYPES = re.compile(r"(?i)(?<![\w-])PROGRAM-ID(?![\w-])")
 _SPECIAL_NAMES = re.compile(
     r"\s*(?:SPECIAL-NAMES\s*\.|(?:DECIMAL-POINT|CURRENCY|ALPHABET|SYMBOLIC|C\d\d|CSP|CONSOLE|SYSIN|SYSOUT|UPSI-\d)\s)",
     re.IGNORECASE,
@@ -231,6 +232,8 @@ def _why_nothing(file: GatheredFile, one: ScannedFile) -> str:
         return "it holds comments and no code"
     if _SPECIAL_NAMES.match(one.source.code):
         return "it holds special names of a program, and no data"
+    if _PROTOTYPES.search(one.source.code):
+        return "it holds prototypes of programs that are elsewhere"
     return "there is no COBOL in it"
 
 
