@@ -151,6 +151,10 @@ def test_a_literal_that_nobody_closes_ends_with_its_line() -> None:
         ("DSK", "", "DSK"),
         ("DSK,DSK,DSK", "", "DSK"),
         ("VSTOCK-MSD", "VALUE OF IDENTIFICATION IS 'VSTOCK'", "VSTOCK"),
+        ("F1-MSD", "VALUE OF IDENTIFICATION 'STOCK-K '", "STOCK-K"),
+        ("F1-MSD", "VALUE OF IDENTIFICATION TITLE-WS", "STOCK"),
+        ("F1-MSD", "VALUE OF IDENTIFICATION UNKNOWN-WS", "F1"),
+        ("F1-MSD", "LABEL RECORD STANDARD", "F1"),
     ],
 )
 def test_a_file_on_a_device_has_the_name_that_its_description_says(assign: str, value: str, dd: str | None) -> None:
@@ -169,6 +173,7 @@ def test_a_file_on_a_device_has_the_name_that_its_description_says(assign: str, 
             "01  STOCK-REC PIC X(9).",
             "WORKING-STORAGE SECTION.",
             "01  TITLE-WS PIC X(5) VALUE 'STOCK'.",
+            "01  UNKNOWN-WS PIC X(5).",
             "PROCEDURE DIVISION.",
             "MAIN.",
             "    GOBACK.",

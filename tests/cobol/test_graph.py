@@ -581,6 +581,36 @@ def test_programs_that_name_a_file_itself_share_it(assign: str, value: str, boun
     assert {edge.certainty for edge in carried} == ({bound[1]} if bound else set())
 
 
+@pytest.mark.parametrize(
+    ("assign", "title", "bound"),
+    [
+        ("F1-MSD", '"STOCK-K "', {("STOCK-K", "is", "")}),
+        ("F1-MSD", "WS-PATH", {("CUSTFILE", "may", "its name is data")}),
+        ("DISK", '"STOCK"', {("STOCK", "is", "")}),
+        ("DISK", '"PRINTER"', set()),
+        ("STOCKDD", '"STOCK"', set()),
+    ],
+)
+def test_a_name_in_the_description_of_a_file_is_its_own(assign: str, title: str, bound: set[tuple[str, str, str]]) -> None:
+    """No job gives a file that name, unlike the one in ASSIGN, which may be a DD name; NEC's ASSIGN names a device."""
+    source = f"""       ID DIVISION.
+       PROGRAM-ID. ONE.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO {assign}.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F LABEL RECORD STANDARD VALUE OF IDENTIFICATION IS {title}.
+       01  REC PIC X(4).
+       WORKING-STORAGE SECTION.
+       01  WS-PATH PIC X(20) VALUE "CUSTFILE".
+       PROCEDURE DIVISION.
+           OPEN I-O F.
+"""
+    edges = graph_of({"one.cbl": source.encode()}).edges()
+    assert {(edge.target.name, edge.certainty, edge.why) for edge in edges if edge.verb == "bound to"} == bound
+
+
 def test_a_command_of_the_system_runs_the_program_of_a_file() -> None:
     """The command names the program's file or the program, with or without a launcher; data and unknown programs are not called."""
 

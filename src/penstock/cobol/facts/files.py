@@ -51,7 +51,7 @@ _DEVICE = re.compile(
 _UNITS = frozenset({"CDP", "CDR", "DSK", "DTA", "LPT", "MTA", "PTP", "PTR", "TTY"})
 """The devices of the PDP-10: names like others unless the description of the file names it."""
 _MASS_STORAGE = "-MSD"
-"""What follows the name of a file on NEC's ACOS: its device."""
+"""What follows the name of a file on NEC's systems: its device. In a job on ACOS this is the name of the file, on A-VX a number."""
 _TITLES = frozenset({"FILE-ID", "ID", "IDENTIFICATION", "FILE-TITLE", "TITLE", "FILENAME"})
 """The words of VALUE OF that name a file whose ASSIGN names only a device."""
 _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
@@ -165,9 +165,7 @@ def files(
     uses = _uses(code, items, records, {name for name, file in found.items() if file.dd in _UNITS})
     return tuple(
         _described(
-            _titled(file, described[name], resolve)
-            if name in described and (not file.dd or file.dd in _UNITS)
-            else file,
+            _titled(file, described[name], resolve) if name in described and _has_only_a_device(file) else file,
             described.get(name),
             items,
             records.get(name, ()),
@@ -185,14 +183,23 @@ def run_alone(files: Sequence[ProgramFile], unreached: frozenset[tuple[int, str]
     )
 
 
+def _has_only_a_device(file: ProgramFile) -> bool:
+    """Return whether the name of a file in its description, if that says one, precedes what ASSIGN names."""
+    return not file.dd or file.dd in _UNITS or any(word.upper().endswith(_MASS_STORAGE) for word in file.assign)
+
+
 def _titled(file: ProgramFile, row: EntryRow, resolve: _Resolve) -> ProgramFile:
     """Return a file with the name that VALUE OF FILE-ID in its description gives it, if there is one; OF may be left out."""
     words = pieces(row.code)
     upper = [word.upper() for word in words]
     for at, word in enumerate(upper[1:-1], start=1):
         if word in _TITLES and upper[at - 1] in {"OF", "VALUE"}:
-            dd, named_by = _dd(words[at + 1 + (upper[at + 1] == "IS") :][:1], resolve)
-            return replace(file, dd=dd, named_by=named_by)
+            said = words[at + 1 + (upper[at + 1] == "IS") :][:1]
+            dd, named_by = _dd(said, resolve)
+            is_titled = bool(said) and said[0][0] in "'\""
+            # An item without a value says less than the name in ASSIGN.
+            is_known = is_titled or bool(named_by) or not file.dd
+            return replace(file, dd=dd, named_by=named_by, is_titled=is_titled) if is_known else file
     return file
 
 

@@ -58,6 +58,8 @@ class ProgramFile:
     copybook: str | None = None
     record_bytes: tuple[int, int] | None = None
     """The minimum and maximum bytes of a record by RECORD CONTAINS or RECORD VARYING; None if neither is given."""
+    is_titled: bool = False
+    """Whether VALUE OF names it, so that `dd` is the file's own name."""
 
 
 class OuterFile(NamedTuple):

@@ -89,8 +89,12 @@ def _own_names(file: ProgramFile, path: str) -> Iterator[FileName]:
         if is_path or (_NAME.fullmatch(found.value) and not _DEVICE.fullmatch(found.value)):
             yield FileName(plain_path(found.value), CitedLine(path, found.line, found.copybook), is_path)
     if file.dd and not file.named_by:
-        # On IBM i, DATABASE-NAME is the file NAME itself.
-        is_path = bool(_PATH.fullmatch(file.dd)) or any(word.upper().startswith("DATABASE-") for word in file.assign)
+        # On IBM i, DATABASE-NAME is the file NAME itself, and no other name than a file's own is in its description.
+        is_path = (
+            bool(_PATH.fullmatch(file.dd))
+            or any(word.upper().startswith("DATABASE-") for word in file.assign)
+            or (file.is_titled and bool(_NAME.fullmatch(file.dd)) and not _DEVICE.fullmatch(file.dd))
+        )
         is_name = any(word[0] in "'\"" or word.upper() == "EXTERNAL" for word in file.assign)
         if is_path or (is_name and not _DEVICE.fullmatch(file.dd)):
             yield FileName(plain_path(file.dd), None, is_path)

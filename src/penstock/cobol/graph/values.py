@@ -131,7 +131,7 @@ class FileName(NamedTuple):
     said_by: CitedLine | None
     """The place that assigns the name, if it is the value of a data item; None for the SELECT."""
     is_path: bool
-    """Whether the name has a folder or a suffix, as `data/customers.idx`: no compiler makes a DD name of it."""
+    """Whether the name is certainly that of a file: with a folder or a suffix, as `data/customers.idx`, or said by VALUE OF."""
 
     @property
     def why(self) -> str:
