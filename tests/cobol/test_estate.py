@@ -144,6 +144,9 @@ def known(text: str, path: str) -> Located:
         ("a/P", PROC, "proc"),
         ("a/C.prc", fixed("READ-IT.", "    READ F."), None),  # a COPY may name it
         ("a/Q.prc", "//* nothing yet", "proc"),
+        ("a/JOB2.txt", "/SET JRCODE=000;\n/RUN PAY010,FIL=PAYLML,DEV=MSD;\n/> ;\n", "jsl"),
+        ("a/JOB2.jsl", "/RUN #BKUP ;\n/> ;\n", "jsl"),
+        ("a/notes.txt", "/run it();\n/run and see\n", None),
         ("a/M.bms", MAP, "bms"),
         ("a/R.csd", CSD, "csd"),
         ("a/R.transaction", '<?xml version="1.0"?><cicsdefinitiontransaction name="MENU"/>', "csd"),

@@ -22,6 +22,7 @@ Kind = Literal[
     "dds",
     "cl",
     "script",
+    "jsl",
     "control",
     "pli",
     "hlasm",
@@ -67,6 +68,7 @@ _PATTERNS: dict[Kind, str] = {
     "dbd": r"^(?!\*)[A-Z0-9$#@]*[ ]+DBD[ ]+NAME=",
     "psb": r"^(?!\*)[A-Z0-9$#@]*[ ]+(?:PCB[ ]+TYPE=|PSBGEN[ ])",
     "csd": r"^[ ]*DEFINE[ ]+(?:TRANSACTION|PROGRAM|FILE|MAPSET|LIBRARY|TDQUEUE|DB2ENTRY|DB2TRAN)[ ]*\(|<cicsdefinition\w+[ \t\r\n]",
+    "jsl": r"^/RUN[ ]+#?[A-Z][A-Z0-9@#-]*[ ]*(?:,[^;\n]*)?;",
     "cobol": _DIVISION,
     "dclgen": r"EXEC[ ]+SQL[ ]+DECLARE[ ]+\S+[ ]+TABLE",
     "ddl": r"^[ ]*CREATE[ ]+(?:(?:GLOBAL[ ]+TEMPORARY[ ]+)?TABLE|(?:OR[ ]+REPLACE[ ]+)?PROCEDURE)[ ]",
@@ -87,6 +89,7 @@ _WITHIN = {
     "dbd": "DBD",
     "psb": "PCB",
     "csd": "DEFIN",
+    "jsl": "/RUN",
     "dclgen": "EXEC",
     "ddl": "CREATE",
 }
@@ -106,7 +109,7 @@ _MARGIN = re.compile(r"(?:[ ]*\n)*([ ]+)//[\w$#@*]")
 """Blanks before the first card: a job pasted from a screen or an editor brings the margin along, before every card."""
 _CONTROLS = frozenset({"", "ctl", "cntl", "ctc", "parm", "parms", "sysin", "card", "cards"})
 """Suffixes of control statements, and that of members."""
-_TEXTS = _CONTROLS | {"txt", "inc", "src", "sql", "mbr", "pds"}
+_TEXTS = _CONTROLS | {"txt", "jsl", "inc", "src", "sql", "mbr", "pds"}
 """Suffixes that say nothing: the content decides."""
 _CERTAIN = frozenset({"cobol", "bms", "jcl", "dclgen", "csd"})
 _OTHERS_TEXT = """

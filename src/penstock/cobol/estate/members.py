@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..reading import read
-from . import bms, cl, csd, ddl, dds, ims, jcl, shell
+from . import bms, cl, csd, ddl, dds, ims, jcl, jsl, shell
 from .kinds import decoded
 
 if TYPE_CHECKING:
@@ -115,6 +115,9 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
         script = shell.script(path, decoded(data))
         job = shell.job(script)
         return found._replace(jobs=() if job is None else (job,), script=script)
+    if kind == "jsl":
+        job = jsl.job(decoded(data))
+        return found._replace(jobs=() if job is None else (job,))
     if kind == "psb":
         return found._replace(psbs=ims.psbs(decoded(data)))
     if kind == "dbd":

@@ -150,7 +150,7 @@ class Binding:
 
     def _own_names(self) -> None:
         """Add the files that programs open by their own names: the same name is the same file in every program."""
-        has_jobs = any(member.jobs and member.kind != "script" for member in self._members)
+        has_jobs = any(member.jobs and member.kind not in {"script", "jsl"} for member in self._members)
         for number, part in enumerate(self._parts):
             for file in part.files:
                 for named in file.own_names:
