@@ -137,3 +137,51 @@ def test_hostile_variables_are_read_in_linear_time(text: str) -> None:
     begin = time.process_time()
     assert member("X.clp", "cl", text.encode()).variables is not None
     assert time.process_time() - begin < 2
+
+
+def _program(name: str, mode: str, statement: str) -> bytes:
+    """Return a program that uses one database file."""
+    return f"""\
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. {name}.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO DATABASE-{name}F.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F.
+       01  {name}-REC.
+           05 {name}-CODE PIC X(4).
+           05 {name}-SUM PIC S9(7)V9(2) COMP-3.
+       PROCEDURE DIVISION.
+           OPEN {mode} F.
+           {statement}.
+           GOBACK.
+""".encode()
+
+
+@pytest.mark.parametrize(
+    ("command", "sure", "carried"),
+    [
+        ("CPYF FROMFILE(LIB/OUTF) TOFILE(QTEMP/INF) +\n MBROPT(*REPLACE)", "is", "is"),
+        ("CPYF OUTF INF", "is", "is"),
+        ("CPYF FROMFILE(OUTF) TOFILE(INF) FMTOPT(*MAP *DROP)", "is", None),
+        ("DCL &F *CHAR 10 'OUTF'\n CPYF FROMFILE(&L/&F) TOFILE(INF)", "is", "is"),
+        ("DCL &F *CHAR 10 'OUTF'\n CHGVAR &F 'OTHER'\n CPYF FROMFILE(&F) TOFILE(INF)", "may", "may"),
+        ("OVRDBF FILE(X) TOFILE(OUTF)\n CPYF FROMFILE(X) TOFILE(INF)", "may", "may"),
+    ],
+)
+def test_cl_copies_the_records_of_a_file_to_another(command: str, sure: str, carried: str | None) -> None:
+    """What one program writes reaches another through the copy, unless CPYF lays its bytes anew."""
+    sources = {"OUT.cbl": _program("OUT", "OUTPUT", "WRITE OUT-REC"), "IN.cbl": _program("IN", "INPUT", "READ F")}
+    graph = graph_of({**sources, "RUN.clp": f" PGM\n {command}\n".encode()})
+    found = {
+        (edge.verb, edge.target.name): edge.certainty
+        for edge in graph.drawn
+        if edge.source.name == "RUN" and edge.target.kind == "dataset" and edge.target.name in {"OUTF", "INF"}
+    }
+    assert found == {("reads", "OUTF"): sure, ("writes", "INF"): sure}
+    assert edges(graph, "OUT.OUT-SUM", "field").get(("OUT.OUT-SUM", "carried to", "IN.IN-SUM")) == carried
+    none = graph_of({**sources, "RUN.clp": b" PGM\n CPYF FROMFILE(OUTF) TOFILE(*PRINT)\n CPYF &A &B\n"})
+    assert not [edge for edge in none.drawn if edge.source.name == "RUN" and edge.target.kind == "dataset"]

@@ -1,4 +1,4 @@
-"""Which programs does a CL program of IBM i call, with which variables, and to which files does it direct theirs?
+"""Which programs does a CL program of IBM i call, with which variables and files, and which files does it copy?
 
 Leaves to others: conditions; commands are taken in the order of the text, and a variable has the values that the program gives it
 anywhere. Law: any text has an answer in linear time.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
 # A text may go on in the next line; within a text, /* begins no comment.
 _APART = re.compile(r"'(?>(?:[^'\n+-]|[+-](?:[ \t]*\n)?)*)'|/\*(?s:.*?)(?:\*/|\Z)")
 _CONTINUED = re.compile(r"[+-][ \t]*\n")
-_COMMAND = re.compile(r"(?i)(?<![\w&*/])(CALL|TFRCTL|CALLPRC|OVRDBF|DLTOVR|SBMJOB)[ \t]+")
+_COMMAND = re.compile(r"(?i)(?<![\w&*/])(CALL|TFRCTL|CALLPRC|OVRDBF|DLTOVR|SBMJOB|CPYF)[ \t]+")
 _NAMED = r"(?:'?[\w&$#@*.]+/)?'?(&?[\w$#@.]+)'?"
 _QUALIFIED = re.compile(_NAMED)
-_KEYWORDS = {name: re.compile(rf"(?i)\b{name}\(\s*{_NAMED}\s*\)") for name in ("PGM", "PRC", "FILE", "TOFILE")}
+_KEYWORDS = {
+    name: re.compile(rf"(?i)\b{name}\(\s*{_NAMED}\s*\)") for name in ("PGM", "PRC", "FILE", "TOFILE", "FROMFILE")
+}
 _VARIABLE = re.compile(r"&[A-Z$#@][\w$#@]*+", re.IGNORECASE)
 # DCL VAR(&X) TYPE(*CHAR) LEN(10) VALUE('A'), DCL &X *CHAR 10 'A', CHGVAR VAR(&X) VALUE('A'), CHGVAR &X 'A'
 _GIVEN = re.compile(
@@ -31,7 +34,7 @@ _EXPRESSION = re.compile(r"\((?![ \t]*'[^\n']*'[ \t]*\))(?>[^()']|'[^\n']*')*\)"
 """What is in parentheses and not a text alone."""
 _TEXT = re.compile(r"(?i)VALUE\([ \t]*'([^\n']*)'[ \t]*\)|[ \t]'([^\n']*)'")
 _ASKED = re.compile(
-    r"(?i)\b(?:PGM|PRC|FILE|TOFILE|COND)\([^()\n]*\)|\b(?:CALL|TFRCTL|CALLPRC)[ \t]+[^\s()]++(?!\()|"
+    r"(?i)\b(?:PGM|PRC|FILE|TOFILE|FROMFILE|COND)\([^()\n]*\)|\b(?:CALL|TFRCTL|CALLPRC)[ \t]+[^\s()]++(?!\()|"
     r"\bOVRDBF[ \t]+[^\s()]+[ \t]+[\w&/$#@.]+(?![\w(])"
 )
 """Where a command takes the value of a variable, and gives it none."""
@@ -59,8 +62,14 @@ _POSITIONAL = re.compile(
 _ARGUMENT = re.compile(r"\((?>[^\n()']|'[^'\n]*')*\)|'[^'\n]*'|[^\s()']+")
 _PASSED = re.compile(r"(?i)\([ \t]*(&[\w$#@]+)(?:[ \t]+\*(?:BYREF|BYVAL))?[ \t]*\)|(&[\w$#@]+)")
 _DELETED = re.compile(r"(?i)(?:FILE\(\s*)?([\w$#@.* ]+)")
+_REBUILT = re.compile(r"(?i)\bFMTOPT\([^\n()]*\*(?:MAP|DROP|CVTSRC)")
+"""The options of a CPYF that lays the fields of a record anew. Source: IBM i CL reference, CPYF, FMTOPT."""
 _MOST_DIRECTED = 100
 """The maximum number of files that are directed at one time; further ones are left out."""
+
+
+_MOST_NAMES = 8
+"""The maximum number of names of a variable for each end of a copy."""
 
 
 class ClCall(NamedTuple):
@@ -78,6 +87,19 @@ class ClCall(NamedTuple):
     """Whether another job calls the program, with copies of the values."""
     end_line: int = 0
     """The last line of the command."""
+
+
+class ClCopy(NamedTuple):
+    """A CPYF, which copies the records of one file to another."""
+
+    source: str
+    target: str
+    line: int
+    end_line: int
+    is_rebuilt: bool
+    """Whether the fields of a record may get other places."""
+    is_sure: bool
+    """Whether both files are named by texts, and no OVRDBF directs either."""
 
 
 class ClVariable(NamedTuple):
@@ -126,10 +148,19 @@ class ClVariables(NamedTuple):
 
 def calls(text: str) -> tuple[ClCall, ...]:
     """Return the calls of a CL program, in order; those by a variable that is given no text are left out."""
+    return tuple(one for one in _done(text) if isinstance(one, ClCall))
+
+
+def copies(text: str) -> tuple[ClCopy, ...]:
+    """Return the copies of files by a CL program, in order; those by a variable that is given no text are left out."""
+    return tuple(one for one in _done(text) if isinstance(one, ClCopy))
+
+
+def _done(text: str) -> Iterator[ClCall | ClCopy]:
+    """Yield the calls and copies of a CL program, in order."""
     joined = _joined(text)
     values = _values(joined)
     directed: dict[str, tuple[str, int]] = {}
-    found = []
     for line, end_line, is_submitted, command, operands in _commands(text, joined):
         if command == "OVRDBF":
             file, to = _operand(operands, "FILE", 0), _operand(operands, "TOFILE", 1)
@@ -146,8 +177,23 @@ def calls(text: str) -> tuple[ClCall, ...]:
             files = () if is_submitted else tuple((file, *to) for file, to in directed.items())
             names, is_sure = _meant(program, values)
             passed = _arguments(operands)
-            found += [ClCall(name, line, files, is_sure, passed, is_submitted, end_line) for name in names if name]
-    return tuple(found)
+            for name in filter(None, names):
+                yield ClCall(name, line, files, is_sure, passed, is_submitted, end_line)
+        elif command == "CPYF":
+            ends = [_files(_operand(operands, *one), values, directed) for one in (("FROMFILE", 0), ("TOFILE", 1))]
+            is_sure, is_rebuilt = all(len(names) == 1 for names in ends), _REBUILT.search(operands) is not None
+            for source, target in product(*ends):
+                if source and target and source != target:
+                    yield ClCopy(source, target, line, end_line, is_rebuilt, is_sure)
+
+
+def _files(
+    operand: str, values: Mapping[str, tuple[tuple[str, ...], bool]], directed: Mapping[str, tuple[str, int]]
+) -> list[str]:
+    """Return the files that a command may mean, with "" if there may be others, and those to which OVRDBF directs them."""
+    names, is_sure = _meant(operand, values)
+    to = [directed[name][0] for name in names if name in directed]
+    return list(dict.fromkeys((*names[:_MOST_NAMES], *to[:_MOST_NAMES], *([] if is_sure else [""]))))
 
 
 def variables(text: str) -> ClVariables:

@@ -14,7 +14,7 @@ from .kinds import decoded
 
 if TYPE_CHECKING:
     from .bms import Mapset
-    from .cl import ClCall, ClVariables
+    from .cl import ClCall, ClCopy, ClVariables
     from .csd import Resource
     from .ddl import SqlProcedure, Table
     from .dds import Description
@@ -41,6 +41,8 @@ class Member(NamedTuple):
     """The database procedures that a source creates."""
     calls: tuple[ClCall, ...] = ()
     """The calls of a CL program."""
+    copies: tuple[ClCopy, ...] = ()
+    """The files that a CL program copies."""
     variables: ClVariables | None = None
     """The variables of a CL program."""
     described: Description | None = None
@@ -110,7 +112,7 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
         return found._replace(described=dds.description(decoded(data)))
     if kind == "cl":
         text = decoded(data)
-        return found._replace(calls=cl.calls(text), variables=cl.variables(text))
+        return found._replace(calls=cl.calls(text), copies=cl.copies(text), variables=cl.variables(text))
     if kind == "script":
         script = shell.script(path, decoded(data))
         job = shell.job(script)

@@ -71,6 +71,7 @@ class Binding:
         self._browse([step for steps_of_job in of_job.values() for step in steps_of_job])
         for steps_of_job in of_job.values():
             self._job(steps_of_job)
+        self._copy()
         self._own_names()
         self._described_keys()
 
@@ -92,6 +93,15 @@ class Binding:
                     self.copied.setdefault(end, []).append(copy)
             for place in copying.written(step, mine):
                 self.written.setdefault(place.data_set, []).append(place)
+
+    def _copy(self) -> None:
+        """Add the copies of files by CL programs."""
+        for copy, doubt in (said for member in self._members for said in copying.copied_by_cl(member)):
+            sure: Certainty = "may" if doubt else "is"
+            self._drawing.add(EstateEdge(copy.step, "reads", copy.source, sure, copy.citations, doubt))
+            self._drawing.add(EstateEdge(copy.step, "writes", copy.target, sure, copy.citations, doubt))
+            for store in (copy.source, copy.target):
+                self.copied.setdefault(store, []).append(copy)
 
     def _browse(self, steps: Sequence[jobs.StepOfJob]) -> None:
         """Add the segments that DL/I calls may use without naming them, by the PSBs with which their programs run."""

@@ -33,6 +33,7 @@ from .values import CitedLine, NodeId, less_sure
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from ..estate.members import Member
     from .jobs import StepDataSet, StepOfJob
     from .values import Certainty
 
@@ -58,7 +59,7 @@ _RDW = 4
 
 
 class CopiedRecords(NamedTuple):
-    """A copy of the records of one data set to another by a step."""
+    """A copy of the records of one data set to another by a step or a CL program."""
 
     source: NodeId
     target: NodeId
@@ -180,6 +181,17 @@ def _reproduced(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[Copied
                 for other in ends["O"]:
                     if one != other:
                         yield CopiedRecords(one, other, step.node, "is", "", False, cited)
+
+
+def copied_by_cl(member: Member) -> Iterator[tuple[CopiedRecords, str]]:
+    """Yield which files a CL program copies to which (CPYF), each with the reason if it may be another file."""
+    for copy in member.copies:
+        source, target = NodeId("dataset", copy.source), NodeId("dataset", copy.target)
+        cited = CitedLine(member.path, copy.line, None, copy.end_line if copy.end_line > copy.line else None)
+        doubt = "" if copy.is_sure else "a variable or an OVRDBF of CL says which files"
+        why = doubt or ("its FMTOPT lays the records anew" if copy.is_rebuilt else "")
+        me = NodeId("program", member.name.upper())
+        yield CopiedRecords(source, target, me, "may" if why else "is", why, copy.is_rebuilt, (cited,)), doubt
 
 
 def written(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[WrittenPlace]:
