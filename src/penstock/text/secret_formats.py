@@ -344,7 +344,7 @@ _HEX32, _HEX64 = "[0-9a-f]{32}", "[0-9a-f]{64}"
 BY_SERVICE = (
     NamedFormat("Adobe key", "adobe", _HEX32),
     NamedFormat("Algolia key", "algolia", "[a-z0-9]{32}"),
-    NamedFormat("Asana token", "asana", r"(?:\d{16}|(?:\d{1,8}/)?\d{12,}+:?[A-Za-z0-9]{32,80}+|[a-z0-9]{32,36})"),
+    NamedFormat("Asana token", "asana", r"(?:\d{16}|(?:\d{1,8}/)?\d{12,24}+:?[A-Za-z0-9]{32,80}+|[a-z0-9]{32,36})"),
     NamedFormat("Atlassian token", "atlassian confluence jira", r"(?:[A-Za-z0-9]{20,24}|[MNO][A-Za-z0-9+/]{43})"),
     NamedFormat("Azure DevOps token", "ado_pat azure_devops devops_pat", "[a-z0-9]{52}"),
     NamedFormat("Beamer token", "beamer", r"b_[\w=-]{44}"),

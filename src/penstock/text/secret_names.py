@@ -52,6 +52,7 @@ _NAMES = (
     rf"pa?ss?wo?r?d|passphrase|passcode|pwd|secret(?:[_-]?access)?(?:[_-]?key)?|(?:{'|'.join(_PLAIN_KEYS)})[_-]?key"
     rf"|{_IS_TOKEN}token"
 )
+_LINE_ENDS = r"[ \t]{0,80}+(?:#|\r?\n|$)"
 # Quotes, also as they are written in HTML.
 _ENTITY = r"(?:&(?:quot|apos|#3[49]);)?"
 _TYPE_OF = r"[A-Za-z][\w.<>|?\[\]]{0,40}+[ \t]?"  # `password: str = "…"`
@@ -62,7 +63,7 @@ _ASSIGNED = (
     r"(?:(?:\(\s{0,64}+)?[bBrR]?\\{0,7}\"([^\s\"]{6,}+)\"|(?:\(\s{0,64}+)?[bBrR]?\\{0,7}'([^\s']{6,}+)'|`([^\s`]{6,}+)`|"
     rf"{_ENTITY}"
     r"((?:\d{13,17}\|(?=[\w-]{20}))?[^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{])"
-    r"|(?<==)([^\s\"'`;|<>(){}\[\]\\]{6,160}+)(?=[ \t]*+(?:#|$|\r?\n)))"
+    rf"|(?<==)([^\s\"'`;|<>(){{}}\[\]\\]{{6,160}}+)(?={_LINE_ENDS}))"
 )
 # A name that ends in KEY, or one of these, followed by at most a blank or a sign, before a random value.
 _KEYED_LEADS = ("key", "token", "secret", "access", "private")
@@ -107,8 +108,9 @@ _LOOKED_UP = ("Identifier", "Repository")  # whose key finds something, and open
 _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
 _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?(?:[A-Za-z0-9_]*|[a-z0-9.-]{1,64})")
 _LINE_OF_CAPITALS, _LINE_CHARS = re.compile(r"(?:# ?)?(?:export )?[A-Z0-9_]*"), 80
-_LINE_ENDS = re.compile(r"[ \t]*+(?:#|\r?\n|$)")
-_NEXT_PART, _MAX_PARTS = re.compile(r"[ \t]{0,8}[+.\\]?\s{0,64}+[\"']([\w+/=.~-]{8,512}+)[\"']"), 8
+_MAX_ESCAPING = 7  # backslashes before a quote: of a string in a string in a string
+_NEXT_PART = re.compile(r"[ \t]{0,8}[+.\\]?\s{0,64}+[\"']([\w+/=.~-]{8,512}+)[\"']")
+_PARTS_CHARS = 1_024  # after which no part begins
 _BARE, _WITH_SIGNS = 5, 6  # groups of an assignment: a bare value, and one with signs that end it in programs
 # Names after which a random value may come, with anything in between; and what that may be.
 _LOOSE_NAMES = rf"pa?ss?w|passphrase|passcode|pwd|secret|token|credential|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
@@ -202,8 +204,9 @@ def _pass(text: str, at: int, _floor: int) -> Spans:
     if match is None or NO_SECRET.fullmatch(match[1]):
         return ()
     begin = text.rfind("\n", max(0, at - _LINE_CHARS), at) + 1
-    is_setting = _LINE_OF_CAPITALS.fullmatch(text, begin, at) and text[match.start(1) - 1] == "="
-    is_password = is_setting and _LINE_ENDS.match(text, match.end()) and match[1].isalpha()
+    is_line = (begin or at < _LINE_CHARS) and _LINE_OF_CAPITALS.fullmatch(text, begin, at)
+    is_setting = is_line and text[match.start(1) - 1] == "="
+    is_password = is_setting and compiled(_LINE_ENDS).match(text, match.end()) and match[1].isalpha()
     if IDENTIFIER.fullmatch(match[1].lstrip("@")) and not is_password:
         return ()
     return to_end(text, match.span(1))
@@ -229,8 +232,9 @@ def _assigned(match: re.Match[str]) -> Spans:
     if group >= _BARE and between.rstrip()[-1:] == "=" and any(map(str.isalpha, between)):
         return ()  # a call, or a name, of that type
     start, end = match.span(group)
-    # The quote that ends a string within a quoted text has a backslash before it.
-    end -= len(match[group]) - len(match[group].rstrip("\\"))
+    # The quote that ends a string within a quoted text has backslashes before it.
+    escaping = len(match[group]) - len(match[group].rstrip("\\"))
+    end -= escaping if escaping <= _MAX_ESCAPING else 0
     value = match.string[start:end]
     # A shorter password counts if it is not a word, that is, if it has letters and something else.
     is_short = (group < _BARE or is_setting) and _OF_PASSWORDS.match(match[1]) and _SHORT.fullmatch(value)
@@ -277,10 +281,11 @@ def _assigned(match: re.Match[str]) -> Spans:
 def _going_on(match: re.Match[str]) -> Spans:
     """Return the further parts of a quoted value that is written in several, if they are random too."""
     found: list[tuple[int, int]] = []
-    part: re.Match[str] | None = match
-    while part and (part := _NEXT_PART.match(match.string, part.end())) and len(found) < _MAX_PARTS:
+    end, last = match.end(), match.start() + _PARTS_CHARS
+    while end < last and (part := _NEXT_PART.match(match.string, end)):
         if is_random(part[1]):
             found.append(part.span(1))
+        end = part.end()
     return tuple(found)
 
 
@@ -291,7 +296,7 @@ def _is_setting(match: re.Match[str]) -> bool:
     text, start = match.string, match.start()
     begin = text.rfind("\n", max(0, start - 80), start) + 1
     is_first = (begin or start < 80) and _LINE_OF_SETTINGS.fullmatch(text, begin, start)
-    is_last = _LINE_ENDS.match(text, match.end())
+    is_last = compiled(_LINE_ENDS).match(text, match.end())
     sign = text[match.end(1) : match.start(match.lastindex or 0)]
     return bool(is_first) and bool(is_last) and sign.lstrip("0123456789") == "="
 

@@ -41,7 +41,7 @@ _CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:
 _CURL_ALONE = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?([^\s:\"'<>{}$]{8,128}+):(?=[\"'\s])"  # without a password
 _CURL = rf"{_CURL_USER}([^\s\"'<>$:{{}}\[\]]{{3,128}}+|\{{[^\s\"'<>${{}}]{{3,128}}+\}})|{_CURL_ALONE}"
 _COMMAND_CHARS = 400
-_MAX_ITEMS = 100
+_LIST_CHARS = 4_096  # after which no item begins
 
 
 def _header(text: str, at: int, _floor: int) -> Spans:
@@ -155,7 +155,7 @@ _LIST = r"(?i:passwords|passphrases)[\"']?[ \t]{0,4}[:=][ \t]{0,4}\s{0,64}+(?:\[
 _QUOTED = r"\"([^\"\n]{4,128}+)\"|'([^'\n]{4,128}+)'"
 # Bare words in brackets are names in programs; in YAML those without a digit may be.
 _LIST_ITEM = re.compile(
-    rf"^[ \t]*-[ \t]+(?:{_QUOTED}|(?=\S{{0,128}}\d)([^\s\"',\[\]]{{4,128}}+))|(?:\[|,)\s{{0,64}}+(?:{_QUOTED})",
+    rf"^[ \t]{{0,80}}-[ \t]{{1,16}}(?:{_QUOTED}|(?=\S{{0,128}}\d)([^\s\"',\[\]]{{4,128}}+))|(?:\[|,)\s{{0,64}}+(?:{_QUOTED})",
     re.MULTILINE,
 )
 
@@ -231,7 +231,7 @@ def _list(text: str, at: int, _floor: int) -> Spans:
     place = match.end() - 1
     if text[place] != "[":
         place = text.rfind("\n", at, place) + 1 or place
-    while (item := _LIST_ITEM.match(text, place)) and len(found) < _MAX_ITEMS:
+    while place < at + _LIST_CHARS and (item := _LIST_ITEM.match(text, place)):
         group = item.lastindex or 0
         if not NO_SECRET.fullmatch(item[group]):
             found.append(item.span(group))

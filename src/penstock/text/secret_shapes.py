@@ -130,11 +130,14 @@ def _is_in_base64(text: str, at: int, chars: int = _LONG_CHARS) -> bool:
 
 def _pair(key: str, secret: str) -> Callable[[str, int, int], Spans]:
     """Return the function for a key and the secret that belongs to it."""
-    pattern = rf"({key}[\w-]*+)(?:[\s:;,|\"']{{1,24}}+({secret}))?"
+    both = rf"{key}[\w-]{{0,64}}+[\s:;,|\"']{{1,24}}+({secret})"
 
     def spans(text: str, at: int, _floor: int) -> Spans:
-        match = None if _is_in_base64(text, at) else compiled(pattern).match(text, at)
-        return tuple(match.span(group) for group in (1, 2) if match[group]) if match else ()
+        match = None if _is_in_base64(text, at) else compiled(key).match(text, at)
+        if match is None:
+            return ()
+        other = compiled(both).match(text, at)
+        return (*to_tail(text, at, match.end()), *([other.span(1)] if other else ()))
 
     return spans
 
