@@ -49,7 +49,7 @@ class CommandOptions:
     max_turns: int | None
     """Stop after so many answers; None for no limit."""
     max_wait_seconds: float
-    """How long to wait for a provider that is down."""
+    """How long to wait for a provider or database that is down."""
 
     @property
     def is_for_people(self) -> bool:
@@ -102,7 +102,7 @@ _TERMS = (
         default=600.0,
         show_default=True,
         metavar="SECONDS",
-        help="How long to wait for a provider that is down.",
+        help="How long to wait for a provider or database that is down.",
     ),
     click.option(
         "--output-format",
@@ -379,12 +379,13 @@ def _agent(
     """Return the agent that drives a session, and shows what happens as the terms say."""
     from penstock.agent.loop import Agent
     from penstock.models import LocalModel
+    from penstock.store import Patience
 
     # The output of `local` is lines of files, not Markdown: it is shown as it is.
     is_markdown = not isinstance(parts.model, LocalModel)
     listener = TerminalListener(is_markdown=is_markdown) if terms.is_for_people else None
     events = EventListener() if terms.output_format == "stream-json" else None
-    return Agent(
+    agent = Agent(
         session,
         parts.model,
         parts.toolbox,
@@ -395,6 +396,12 @@ def _agent(
         max_wait_seconds=terms.max_wait_seconds,
         store_option=options.store_words(terms.store_url),
     )
+    store.patience = Patience(
+        seconds=terms.max_wait_seconds,
+        say=lambda what: agent.listener.step(session, what),
+        given_up=lambda: agent.is_stopped,
+    )
+    return agent
 
 
 def _show_events(agent: Agent) -> None:

@@ -196,6 +196,8 @@ def work(
         except KeyboardInterrupt:
             return agent.broken_off()
         except StoreFault:
+            if agent.is_stopped:  # so that the store is not waited for: its last record is not the interrupt
+                return agent.broken_off()
             # The fault itself does not name the session, and what was acknowledged before it is kept.
             click.echo(f"The session is kept up to its last record. To continue: {agent.command('resume')}", err=True)
             raise

@@ -10,11 +10,12 @@ import hashlib
 import json
 import secrets
 import string
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from penstock.errors import CallerError, ToolError
 from penstock.store import pieces
-from penstock.store.database import capped
+from penstock.store.database import Staged, capped
 from penstock.store.kept import ArtifactInfo, Damaged, Handle, StoreFault, not_there
 from penstock.store.marks import ContentMark, SecretWatch
 from penstock.store.places import ContentPlaces
@@ -25,7 +26,7 @@ from penstock.text.redaction import redacted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from penstock.store.database import Execute, Staged
+    from penstock.store.database import Execute
     from penstock.store.pieces import Content, PieceLayout
 
 # A handle is a key to its content, for every client of a database: it must not be guessable.
@@ -90,28 +91,49 @@ class ArtifactTables(ContentPlaces):
             if measured is None or not self._read("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,)):
                 staged = self._staged_as(content, measured, watch)
                 measured = staged.content
-            published = False
             # Written outside the transaction, which is then short: others wait for rows and not for gigabytes.
-            with self._writing() as execute:
-                # Checked again, under the lock: another process may have put or pruned the same content since.
-                if not execute("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,)):
-                    if staged is None:  # it was pruned in between
-                        assert isinstance(content, bytes)  # noqa: S101 - only those are measured before
-                        staged = self._staged_as(content, measured, watch, in_tables=True)
-                    removed = self._make_room(execute, measured.stored_bytes)
-                    place = self._publish_staged(execute, staged)
-                    published = True
-                    self._insert(execute, measured, place)
-                    self._insert_mark(execute, measured.digest, watch.mark)
-                asked = _Asked(measured.digest, name, kind, now := self._now(execute), now + life)
-                handle = _handle_there(execute, asked) or _new_named(execute, _next_number(execute), asked)
-            if published:
+            written = staged or (content, measured)
+            handle, is_published = self._lasting(partial(self._keep, written, watch, (name, kind, life), removed))
+            if is_published:
                 staged = None
         finally:
             if staged is not None:
                 self._discard_staged(staged.place)
         self._remove_places(removed)
         return handle
+
+    def _keep(
+        self,
+        written: Staged | tuple[bytes | Iterable[bytes], Content],
+        watch: SecretWatch,
+        named: tuple[str, str, float],
+        removed: list[str],
+    ) -> tuple[Handle, bool]:
+        """Give a content a handle in one transaction; return the handle, and whether what was written now counts.
+
+        Args:
+            written: What was staged; or bytes that were there a moment ago, with their measures.
+            watch: What has looked for secrets in it.
+            named: Its name, its kind and how long it lives.
+            removed: Takes the places that were emptied to make room.
+        """
+        name, kind, life = named
+        with self._writing() as execute:
+            content, measured = written
+            # Checked again, under the lock: another process may have put or pruned the same content since.
+            is_new = not execute("SELECT 1 FROM contents WHERE digest = ?", (measured.digest,))
+            if is_new:
+                removed += self._make_room(execute, measured.stored_bytes)
+                if isinstance(written, Staged):
+                    place = self._publish_staged(execute, written)
+                else:  # it was pruned in between
+                    assert isinstance(content, bytes)  # noqa: S101 - only those are measured before
+                    self._look(content, watch)
+                    (place,) = self._write(execute, [(content, measured)])
+                self._insert(execute, measured, place)
+                self._insert_mark(execute, measured.digest, watch.mark)
+            asked = _Asked(measured.digest, name, kind, now := self._now(execute), now + life)
+            return _handle_there(execute, asked) or _new_named(execute, _next_number(execute), asked), is_new
 
     def put_many(
         self, contents: Iterable[tuple[bytes, str]], *, kind: str = "text", life_seconds: float | None = None
@@ -140,12 +162,32 @@ class ArtifactTables(ContentPlaces):
         for digest in _unknown(self._read, given):
             self._look(*given[digest][::2])
         removed: list[str] = []
+        handles = self._lasting(partial(self._keep_batch, given, named, (kind, life), removed))
+        self._remove_places(removed)
+        return handles
+
+    def _keep_batch(
+        self,
+        given: dict[str, tuple[bytes, Content, SecretWatch]],
+        named: list[tuple[Content, str]],
+        kept: tuple[str, float],
+        removed: list[str],
+    ) -> list[Handle]:
+        """Give some contents their handles in one transaction.
+
+        Args:
+            given: The contents by digest, each with its measures and what looks for secrets in it.
+            named: The measures of each, with its name.
+            kept: Their kind, and how long they live.
+            removed: Takes the places that were emptied to make room.
+        """
+        kind, life = kept
         with self._writing() as execute:
             new = _unknown(execute, given)
             if new:
                 wanted = sum(given[digest][1].stored_bytes for digest in new)
                 # Content that already exists and is named by this batch stays: its handle is given out below.
-                removed = self._make_room(execute, wanted, frozenset(given))
+                removed += self._make_room(execute, wanted, frozenset(given))
                 # Checked again: expired content has just been removed, and is added again without needing more room than it freed.
                 new = _unknown(execute, given)
                 places = self._write(execute, [given[digest][:2] for digest in new])
@@ -165,8 +207,7 @@ class ArtifactTables(ContentPlaces):
                     handle, number = _new_named(execute, number, asked), number + 1
                 handles.append(handle)
                 unnamed.discard(measured.digest)
-        self._remove_places(removed)
-        return handles
+            return handles
 
     def _insert(self, execute: Execute, content: Content, place: str) -> None:
         """Add the row of a content that is at a place."""
@@ -218,8 +259,6 @@ class ArtifactTables(ContentPlaces):
         content: bytes | Iterable[bytes],
         measured: Content | None,
         watch: SecretWatch,
-        *,
-        in_tables: bool = False,
     ) -> Staged:
         """Write content; what was measured is not measured again."""
         if measured is None or not isinstance(content, bytes):
@@ -227,7 +266,7 @@ class ArtifactTables(ContentPlaces):
         if measured.bytes > self.limit_bytes:
             raise StoreFault("full", f"More than the {self.limit_bytes} bytes that {self.url} may hold.")
         self._look(content, watch)
-        return self._stage_bytes(content, measured, in_tables=in_tables)
+        return self._stage_bytes(content, measured)
 
     def _make_room(self, execute: Execute, wanted: int, spared: frozenset[str] = frozenset()) -> list[str]:
         """Remove expired artifacts, then the oldest unreferenced ones, until `wanted` bytes fit; return the places to remove.

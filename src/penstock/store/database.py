@@ -12,16 +12,18 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from penstock.errors import CallerError
-from penstock.store.kept import LIFE_SECONDS, LIMIT_BYTES
+from penstock.store.kept import LIFE_SECONDS, LIMIT_BYTES, Patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
     from penstock.store.pieces import Content, PieceLayout
+
+Done = TypeVar("Done")
 
 Rows = list[tuple[Any, ...]]
 """The result of a statement: a list of rows, each a tuple of columns."""
@@ -61,6 +63,7 @@ class Database(ABC):
     """
 
     url: str
+    patience = Patience()
 
     def __init__(
         self,
@@ -157,6 +160,10 @@ class Database(ABC):
     @abstractmethod
     def _appending(self) -> AbstractContextManager[Execute]:
         """Give a transaction that adds records; it need not exclude writers of artifacts."""
+
+    def _lasting(self, act: Callable[[], Done]) -> Done:
+        """Return the result of an act that may be done twice with the effect of doing it once. Raises `StoreFault`."""
+        return act()
 
     @abstractmethod
     def _seen_by_others(self) -> object:

@@ -13,7 +13,7 @@ from penstock.errors import CallerError, Ended, ToolError
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from penstock.store.retention import Removal, Retention
     from penstock.text.page import Page
@@ -154,6 +154,26 @@ class Pruned:
     """How much less the contents take on disk."""
 
 
+def _nothing(_: str) -> None:
+    pass
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Patience:
+    """How long a server that is away is waited for, and who waits."""
+
+    seconds: float = 0.0
+    """How long one outage may last; 0 does not wait."""
+    say: Callable[[str], None] = _nothing
+    """Called with what is waited for and how much of the time is left, again and again, and when it is over."""
+    given_up: Callable[[], bool] = _never
+    """Whether nobody waits any more; asked ten times a second."""
+
+
 _WAYS = {"disk_full": (Call("store gc"),), "full": (Call("store gc"),), "damaged": (Call("store check"),)}
 """Commands that help with each kind of fault, unless the raiser names better ones."""
 
@@ -215,6 +235,8 @@ class Store(Protocol):
     limit_bytes: int
     keeps_redacted: bool
     """Whether marks are kept in place of secrets."""
+    patience: Patience
+    """How long a server that is away is waited for; by default not at all."""
     taken: tuple[Removal, ...]
     """What retention rules have removed since the store was opened, for whoever informs a person."""
 

@@ -69,9 +69,9 @@ class ContentPlaces(Database):
                 return self._stage_object(self._objects, chain(head, coming), limit_bytes)
         return self._stage(head, limit_bytes)
 
-    def _stage_bytes(self, content: bytes, measured: Content, *, in_tables: bool) -> Staged:
-        """Write content that was measured; `in_tables` within a transaction, which must not wait for a bucket."""
-        if self._objects is None or in_tables or not self._is_large(measured.bytes):
+    def _stage_bytes(self, content: bytes, measured: Content) -> Staged:
+        """Write content that was measured."""
+        if self._objects is None or not self._is_large(measured.bytes):
             return Staged(self._stage_pieces(pieces.cut(content)), measured)
         return self._stage_object(self._objects, content, measured.bytes, measured)
 
@@ -84,9 +84,12 @@ class ContentPlaces(Database):
     ) -> Staged:
         """Write an object, at most `limit_bytes` of it; it is loose until it is published."""
         place = objects.new_place()
-        with self._appending() as execute:
-            # First, and durable before the first byte is sent.
-            execute("INSERT INTO loose_objects VALUES (?, ?)", (place, self._now(execute)))
+
+        def mark() -> None:
+            with self._appending() as execute:
+                execute("INSERT INTO loose_objects VALUES (?, ?) ON CONFLICT DO NOTHING", (place, self._now(execute)))
+
+        self._lasting(mark)  # first, and durable before the first byte is sent
         writer = ObjectWriter(objects, place)
         left = limit_bytes
 
@@ -119,9 +122,13 @@ class ContentPlaces(Database):
         if not is_object(place):
             return self._publish(execute, staged)
         if not execute("SELECT 1 FROM loose_objects WHERE place = ? AND since > ?", (place, _CONDEMNED)):
-            raise StoreFault("raced", f"{self.url}: the content took longer than a day to come, and was given up.")
+            raise self._given_up()
         execute("DELETE FROM loose_objects WHERE place = ?", (place,))
         return place
+
+    def _given_up(self) -> StoreFault:
+        """Return the fault of content that a pruning took for that of a dead writer."""
+        return StoreFault("raced", f"{self.url}: the content took longer than a day to come, and was given up.")
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,8 +1,9 @@
 """How is a store kept in PostgreSQL? For several machines that share one.
 
 Content lies in rows, because a file local to one client would be missing for the others. Every commit requests `synchronous_commit`
-explicitly, since a server's default may be off. A lost connection is reopened; the key of the record tells whether a lost COMMIT
-took effect, so an append is never made twice. Law: as for SQLite; the same conformance tests run on both.
+explicitly, since a server's default may be off. A lost connection is reopened, and what was being done is done again; the key of
+each row tells whether a lost COMMIT took effect, so nothing is made twice. Laws: as for SQLite, and the same conformance tests run
+on both; whatever is done again has the effect of doing it once. Leaves to others: how long a server is waited for (`outage`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from penstock.errors import CallerError
 from penstock.store import pieces, schema
 from penstock.store.database import Staged
-from penstock.store.kept import Event, JournalRecord, StoreFault
+from penstock.store.kept import StoreFault
+from penstock.store.outage import Outage
 from penstock.store.tables import Tables
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     import psycopg
 
-    from penstock.store.database import Execute, Rows
+    from penstock.store.database import Done, Execute, Rows
     from penstock.store.patience import PatientConnection
 
 SCHEMA = "penstock"
@@ -42,6 +44,12 @@ _LIVENESS: dict[str, Any] = {
     "keepalives_count": 4,
     "tcp_user_timeout": 30_000,
 }
+# The same for the server: the locks of a client that has vanished must not hold up others, or its own next connection. Our
+# transactions wait for nothing but the server, so one that is idle for so long belongs to a process that stands still.
+_SERVER_LIVENESS = (
+    "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4;"
+    "SET idle_in_transaction_session_timeout = '60s'"
+)
 _IDLE_TIMEOUT_SINCE = 140_000  # PostgreSQL 14 has `idle_session_timeout`
 # Database encodings that hold every name; the second keeps the bytes unchanged.
 _ANY_TEXT = ("UTF8", "SQL_ASCII")
@@ -63,6 +71,10 @@ _BATCH_PIECES = 16  # 4 MiB per transaction while content arrives
 # The version is read in every transaction, which therefore ends before a newer Penstock can change the tables. Decisions under a
 # lock must see what was committed while it waited.
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on; SELECT version FROM schema_version"
+
+
+_STILL_RUNNING = """
+    INSERT INTO running SELECT session, %s FROM sessions WHERE session = ANY(%s) ON CONFLICT DO NOTHING"""
 
 
 class PostgresStore(Tables):
@@ -103,8 +115,9 @@ class PostgresStore(Tables):
             self.url = f"postgresql://{info.host}:{info.port}/{info.dbname}"  # without user and password
             self._migrate()
         except psycopg.Error as error:
+            fault = self._translated(error)
             self.close()
-            raise self._translated(error) from error
+            raise fault from error
         except BaseException:
             self.close()
             raise
@@ -129,18 +142,29 @@ class PostgresStore(Tables):
                 client_encoding="UTF8",
                 **_LIVENESS,
             )
-            connection.answer_seconds += self._wait_seconds
-            connection.execute(
-                f"SET client_min_messages = warning; SET search_path = {SCHEMA};"
-                f"SET lock_timeout = '{int(1_000 * self._wait_seconds)}ms';"
-                "SET default_transaction_isolation = 'read committed'"
-            )
-            if connection.info.server_version >= _IDLE_TIMEOUT_SINCE:  # a running session is held by this connection
-                connection.execute("SET idle_session_timeout = 0")
-            if self._hold:  # the dropped connection took its lock with it
-                connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_HOLDERS, int(self._hold)))
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
             self._connection = connection
         return self._connection
+
+    def _prepare(self, connection: PatientConnection) -> None:
+        """Make the settings of a new connection, and take what the last one held."""
+        connection.answer_seconds += self._wait_seconds
+        connection.execute(
+            f"SET client_min_messages = warning; SET search_path = {SCHEMA};"
+            f"SET lock_timeout = '{int(1_000 * self._wait_seconds)}ms';"
+            f"SET default_transaction_isolation = 'read committed'; {_SERVER_LIVENESS}".encode()
+        )
+        if connection.info.server_version >= _IDLE_TIMEOUT_SINCE:  # a running session is held by this connection
+            connection.execute("SET idle_session_timeout = 0")
+        if self._hold:
+            connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_HOLDERS, int(self._hold)))
+            # Whoever came first after a restart found the lock free, and took us for dead.
+            with suppress(self._psycopg.errors.ReadOnlySqlTransaction):
+                connection.execute(_STILL_RUNNING, (self._hold, sorted(self._worked_on)))
 
     def _migrate(self) -> None:
         """Bring the tables from any earlier version to ours, in one transaction; tables at our version are only read.
@@ -212,51 +236,57 @@ class PostgresStore(Tables):
         return self._transaction(alone=False)
 
     def _begin(self) -> PatientConnection:
-        """Begin a transaction, on a new connection if the server has dropped the old one since its last use.
-
-        Nothing has been done yet, so trying again does no harm.
-        """
+        """Begin a transaction."""
         connection = self._connected()
-        try:
-            begun = connection.execute(_BEGIN)
-        except self._psycopg.OperationalError:
-            if not connection.closed:
-                raise
-            connection = self._connected()
-            begun = connection.execute(_BEGIN)
+        begun = connection.execute(_BEGIN)
         while begun.nextset():
             pass
         self._version_in(begun.fetchone())
         return connection
+
+    def _lasting(self, act: Callable[[], Done]) -> Done:
+        """Return the result of an act, done again if the connection was lost meanwhile: a lost COMMIT may have taken effect."""
+        outage = Outage(self.patience)
+        while True:
+            # A connection that the server has dropped since its last use is no outage: another one is opened at once.
+            was_connected = self._connection is not None and not self._connection.closed
+            try:
+                done = act()
+            except StoreFault as fault:
+                if not self._is_passing(fault, outage) or not outage.goes_on(fault, at_once=was_connected):
+                    raise
+            else:
+                outage.end()
+                return done
+
+    def _is_passing(self, fault: StoreFault, outage: Outage) -> bool:
+        """Return whether an act that ended with a fault may succeed if it is done again."""
+        if fault.code == "read_only":
+            # Where we have written, this is a server that another one is taking over from: a new connection leads to that one.
+            is_demoted = isinstance(fault.__cause__, self._psycopg.errors.ReadOnlySqlTransaction)
+            if is_demoted and self._hold and self._connection is not None:
+                self._connection.close()
+                return True
+        if fault.code == "raced":  # the record of the winner is ours or a `Conflict`
+            return not outage.is_begun
+        if fault.code == "busy":  # our own lost transaction holds its locks until the server has noticed
+            return outage.is_begun
+        return fault.code == "unreachable"
 
     def _seen_by_others(self) -> object:
         """Return None, which equals nothing: the head is queried anew each time, one round trip."""
         return None
 
     def _read(self, statement: str, parameters: Sequence[object] = ()) -> Rows:
-        """Run one statement, a second time if the connection was lost."""
+        """Run one statement."""
+        return self._lasting(partial(self._read_once, statement, parameters))
+
+    def _read_once(self, statement: str, parameters: Sequence[object]) -> Rows:
         with self._lock:
             try:
-                try:
-                    return _run(self._connected(), statement, parameters)
-                except self._psycopg.OperationalError:
-                    if self._connection is not None and not self._connection.closed:
-                        raise
-                    return _run(self._connected(), statement, parameters)  # reading twice does no harm
+                return _run(self._connected(), statement, parameters)
             except self._psycopg.Error as error:
                 raise self._translated(error) from error
-
-    def append_all(self, session: str, events: Iterable[Event]) -> list[JournalRecord]:
-        """Add several records in one commit; whether a commit whose answer was lost took effect is determined by its key."""
-        events = tuple(events)
-        try:
-            return super().append_all(session, events)
-        except StoreFault as fault:
-            if fault.code not in {"unreachable", "raced"}:
-                raise
-        # If the lost commit took effect, the records exist and are the answer; if not, they are added now. Likewise after a race
-        # for one position, where the winner's record is ours or a `Conflict`.
-        return super().append_all(session, events)
 
     def _translated(self, error: psycopg.Error) -> StoreFault:
         """Return the first line of a server error as a fault, classified by who can fix it."""
@@ -272,7 +302,8 @@ class PostgresStore(Tables):
             return StoreFault("busy", f"{self.url} has ended a statement: {said}.")
         if isinstance(error, errors.ReadOnlySqlTransaction | errors.InsufficientPrivilege):
             return StoreFault("read_only", f"{self.url} may not be written: {said}.")
-        if isinstance(error, self._psycopg.OperationalError):
+        # Whatever was said, such as that the transaction stood still for too long: the connection is gone.
+        if isinstance(error, self._psycopg.OperationalError) or self._connection is None or self._connection.closed:
             return StoreFault("unreachable", f"{self.url} cannot be reached: {said}.")
         return StoreFault("io_error", f"{self.url}: {said}.")
 
@@ -316,18 +347,23 @@ class PostgresStore(Tables):
         Sixteen pieces, 4 MiB, go into one transaction, so that none is long. `pending` marks the place as being filled, so that
         nobody mistakes it for a leftover within a day.
         """
-        place, number = secrets.token_hex(16), 0
+        place, written = secrets.token_hex(16), 0
+
+        def write(first: int, batch: list[bytes]) -> None:
+            with self._appending() as execute:
+                for number, piece in enumerate(batch, first):
+                    execute("INSERT INTO pieces VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (place, number, piece))
 
         def flush(batch: list[bytes]) -> None:
-            nonlocal number
-            with self._appending() as execute:
-                for piece in batch:
-                    execute("INSERT INTO pieces VALUES (?, ?, ?)", (place, number, piece))
-                    number += 1
+            nonlocal written
+            self._lasting(partial(write, written, batch))
+            written += len(batch)
 
-        with self._appending() as execute:
-            # First, and in its own transaction: rows without it are leftovers to every pruning.
-            execute("INSERT INTO pending (place) VALUES (?)", (place,))
+        def mark() -> None:
+            with self._appending() as execute:
+                execute("INSERT INTO pending (place) VALUES (?) ON CONFLICT DO NOTHING", (place,))
+
+        self._lasting(mark)  # first, and in its own transaction: rows without it are leftovers to every pruning
         try:
             fill(flush)
         except BaseException:
@@ -337,7 +373,8 @@ class PostgresStore(Tables):
 
     def _publish(self, execute: Execute, staged: Staged) -> str:
         """Make staged rows count: they are no longer pending."""
-        execute("DELETE FROM pending WHERE place = ?", (staged.place,))
+        if not execute("DELETE FROM pending WHERE place = ? RETURNING place", (staged.place,)):
+            raise self._given_up()
         return staged.place
 
     def _write(self, execute: Execute, contents: Sequence[tuple[bytes, pieces.Content]]) -> list[str]:

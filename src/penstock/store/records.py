@@ -39,6 +39,11 @@ class JournalTables(ArtifactTables):
 
     def append_all(self, session: str, events: Iterable[Event]) -> list[JournalRecord]:
         """Add several records in one commit: all of them, or none."""
+        events = tuple(events)
+        return self._lasting(lambda: self._append_all(session, events))
+
+    def _append_all(self, session: str, events: Sequence[Event]) -> list[JournalRecord]:
+        """Add several records in one commit; those that are there already are returned."""
         journal.name(session, "A session")
         prepared = [(event, journal.name(event.type, "A type"), journal.payload(event.data)) for event in events]
         heads: tuple[int, str] | None = None

@@ -28,10 +28,14 @@ class Tables(RemovalTables):
 
     def learn(self, name: str, value: str) -> None:
         """Keep a small fact under a name; the newest counts."""
-        with self._writing() as execute:
-            now = self._now(execute)
-            execute("DELETE FROM learned WHERE name = ?", (name,))
-            execute("INSERT INTO learned VALUES (?, ?, ?)", (name, value, now))
+
+        def keep() -> None:
+            with self._writing() as execute:
+                now = self._now(execute)
+                execute("DELETE FROM learned WHERE name = ?", (name,))
+                execute("INSERT INTO learned VALUES (?, ?, ?)", (name, value, now))
+
+        self._lasting(keep)
 
     def learned(self, name: str) -> tuple[str, float] | None:
         """Return what was kept under a name, and when, in seconds since 1970; None if nothing was."""
