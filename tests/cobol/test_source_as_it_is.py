@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import BOUND, growth
 
 from penstock.cobol import scan
 from penstock.cobol.clauses import FIGURATIVE, USAGES
 from penstock.cobol.estate import Copybooks, kind_of
 from penstock.cobol.facts import Facts, facts
+from penstock.cobol.replacing import rewritten
 
 from .sources import fixed, program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.proves("C-14")
 
@@ -936,6 +943,19 @@ def test_what_replacing_adds_is_bounded() -> None:
     source = scan(text.replace("LONG ", "L" * 60_000 + " "), source_format="free")
     assert 3_000_000 < len(source.code) < 4_500_000
     assert source.code.count("Q") > 40
+
+
+@pytest.mark.parametrize("kind", ["", "LEADING "])
+def test_many_pairs_take_time_in_proportion(kind: str) -> None:
+    """An old text is looked up by its first word; were each tried at each letter, n pairs and n words would take n * n."""
+
+    def work(size: int) -> Callable[[], str]:
+        pairs = tuple((f"{kind}==A{number}-==", f"==B{number}-==") for number in range(size))
+        code = "".join(f"    MOVE A{number}-X TO C.\n" for number in range(size))
+        assert rewritten(code, (pairs,)) == code.replace("MOVE A", "MOVE B")
+        return lambda: rewritten(code, (pairs,))
+
+    assert growth(work, 250) < BOUND
 
 
 @given(

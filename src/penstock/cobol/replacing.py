@@ -20,7 +20,7 @@ from .lexing import COPIED, LITERAL, PAIR, REPLACE, fold, spelled
 from .reading import BREAK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from .program import Replacing
     from .source import ScannedSource
@@ -32,6 +32,8 @@ MAX_GROWN_CHARS = 3_000_000
 
 _SLASHES = "//"
 _PARTS = re.compile(r"\S+")
+_WORD_BEGINS, _WORD_ENDS = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
+_LITERAL = re.compile(LITERAL)
 _LINE_ENDS = re.compile(f"[\n{BREAK}]")
 _BEGINS = r"(?<![\w:-])"
 # Literals are matched whole, so that no statement begins inside one.
@@ -91,45 +93,90 @@ def replaced(code: str, folded: str, starts: tuple[int, ...], find: Lookup | Non
 
 def rewritten(code: str, replacing: Replacing) -> str:
     """Return a stretch of code with old texts replaced by new ones; line ends within an old text follow the new one."""
-    whole, pairs = _pairs(replacing)
-    if not pairs:
-        return code
+    sought = _sought_texts(replacing)
     room = MAX_GROWN_CHARS
+    made: list[str] = []
+    done = 0
+    for start, end, new in sought.found(code) if sought is not None else ():
+        room -= max(0, len(new) - (end - start))
+        if room >= 0:
+            made += (code[done:start], new, "\n" * len(_LINE_ENDS.findall(code, start, end)))
+            done = end
+    return "".join((*made, code[done:]))
 
-    def new_text(found: re.Match[str]) -> str:
-        # A function and not a template: the new text may hold backslashes and group references.
-        nonlocal room
-        same = pairs.get(_alike(found[0]), ())
-        fit = (new for old, new in same if len(same) == 1 or re.compile(old, re.IGNORECASE).match(code, found.start()))
-        new = next(fit, None)
-        if new is None:
-            return found[0]
-        room -= max(0, len(new) - len(found[0]))
-        return new + "\n" * len(_LINE_ENDS.findall(found[0])) if room >= 0 else found[0]
 
-    return whole.sub(new_text, code)
+class _OldText(NamedTuple):
+    """A text to be replaced: its first word, its expression, and the new text."""
+
+    first: str
+    expression: re.Pattern[str]
+    new: str
+
+
+class _SoughtTexts:
+    """All texts to be replaced, by their first words.
+
+    The standard compares all of them at each word: the first match replaces, and its result is not compared again. One text after
+    the other would turn AA into CC with ==AA== BY ==BB== ==BB== BY ==CC==. They are looked up, because an expression with an
+    alternative for each tries all of them at each letter.
+    """
+
+    def __init__(self, texts: Sequence[_OldText]) -> None:
+        self._texts = texts
+        # By the length of the first word, and the word: which of the texts begin with it, in order.
+        self._by_length: dict[int, dict[str, list[int]]] = {}
+        for number, text in enumerate(texts):
+            words = self._by_length.setdefault(len(text.first), {})
+            words.setdefault(text.first.casefold(), []).append(number)
+        begins = [(text.expression.pattern.startswith(_WORD_BEGINS), text.first[0]) for text in texts]
+        anywhere = {letter for is_word, letter in begins if not is_word} | {"'", '"'}
+        at_words = {letter for is_word, letter in begins if is_word}
+        self._begins = re.compile(
+            _any_of(anywhere) + (f"|{_WORD_BEGINS}{_any_of(at_words)}" if at_words else ""), re.IGNORECASE
+        )
+
+    def found(self, code: str) -> Iterator[tuple[int, int, str]]:
+        """Yield where an old text begins and ends, and the new one; none is inside a literal, which is a single word."""
+        begin = self._begins.search(code)
+        while begin is not None:
+            start, end = begin.span()
+            text = self._at(code, start)
+            if text is not None:
+                end = text[0]
+                yield start, *text
+            elif (literal := _LITERAL.match(code, start)) is not None:
+                end = literal.end()
+            begin = self._begins.search(code, end)
+
+    def _at(self, code: str, start: int) -> tuple[int, str] | None:
+        """Return where the first of the texts ends that is at an offset, and the new text; None if there is none."""
+        numbers: list[int] = []
+        for length, words in self._by_length.items():
+            numbers += words.get(code[start : start + length].casefold(), ())
+        for number in sorted(numbers):
+            _, expression, new = self._texts[number]
+            if (match := expression.match(code, start)) is not None:
+                return match.end(), new
+        return None
+
+
+def _any_of(letters: Iterable[str]) -> str:
+    """Return an expression for any of some letters."""
+    return f"[{''.join(map(re.escape, sorted(letters)))}]"
 
 
 @lru_cache(maxsize=16)
-def _pairs(replacing: Replacing) -> tuple[re.Pattern[str], dict[str, list[tuple[str, str]]]]:
-    """Return an expression for all old texts and literals, and the pairs by their old text: its expression and the new text."""
-    # One expression for all pairs, because the standard compares all of them at each word: the first match replaces, and its
-    # result is not compared again. One pair after the other would turn AA into CC with ==AA== BY ==BB== ==BB== BY ==CC==. The
-    # text that is found says which pair it is, unless LEADING or TRAILING make several pairs of it; with a group for each pair,
-    # time grew with the cube of their number.
-    patterns: list[str] = []
-    pairs: dict[str, list[tuple[str, str]]] = {}
-    for old, new in chain.from_iterable(replacing):
-        words = _sought(old)
-        if words:
-            patterns.append(_pattern(old))
-            pairs.setdefault(_alike(" ".join(words)), []).append((patterns[-1], _bare(new)))
-    return re.compile("|".join((*patterns, LITERAL)), re.IGNORECASE), pairs
+def _sought_texts(replacing: Replacing) -> _SoughtTexts | None:
+    """Return the old texts of some pairs; None if no pair has any."""
+    texts = [text for pair in chain.from_iterable(replacing) if (text := _old_text(*pair)) is not None]
+    return _SoughtTexts(texts) if texts else None
 
 
-def _alike(text: str) -> str:
-    """Return what is equal for all spellings of a text that one expression matches."""
-    return " ".join(text.casefold().split())
+@lru_cache(maxsize=4_096)
+def _old_text(old: str, new: str) -> _OldText | None:
+    """Return what one pair replaces; None if it has no word."""
+    words = _sought(old)
+    return _OldText(words[0], re.compile(_pattern(old), re.IGNORECASE), _bare(new)) if words else None
 
 
 def around_statements(code: str, replacing: Replacing) -> str:
@@ -223,8 +270,8 @@ def _pattern(old: str) -> str:
     TRAILING matches only the beginning or end of a word.
     """
     side, words = old.split(None, 1)[0].upper(), _sought(old)
-    left = r"(?<![A-Za-z0-9_-])" if words[0][0].isalnum() and side != "TRAILING" else ""
-    right = r"(?![A-Za-z0-9_-])" if words[-1][-1].isalnum() and side != "LEADING" else ""
+    left = _WORD_BEGINS if words[0][0].isalnum() and side != "TRAILING" else ""
+    right = _WORD_ENDS if words[-1][-1].isalnum() and side != "LEADING" else ""
     return left + r"\s+".join(map(re.escape, words)) + right
 
 
