@@ -65,6 +65,11 @@ SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
             ),
             [(("A", "B"), *MAY)],
         ),
+        # A performed paragraph gives the first value of an item without a VALUE, and performs the one with the call.
+        (
+            ("PERFORM Q. STOP RUN.", "Q.", "MOVE 'A' TO X. PERFORM R.", "R.", "CALL X."),
+            [(("A",), *SURE)],
+        ),
         # What runs in a thread may not have run yet.
         (
             ("MOVE 'A' TO X. PERFORM THREAD Q. CALL THREAD X. STOP RUN.", "Q.", "DISPLAY C. MOVE 'B' TO X."),
