@@ -78,6 +78,40 @@ def test_reports_and_screens_show_and_take_items() -> None:
 
 
 @pytest.mark.proves("C-16")
+def test_a_screen_of_nec_is_no_file_and_its_input_goes_into_items() -> None:
+    """INTO is what TO is elsewhere; the SD says where the key that ended an input is, and the last card of a source is END."""
+    data = (
+        "01  T.",
+        "    02  ROWS OCCURS 9 PIC X.",
+        "01  W PIC X.",
+        "01  I PIC 9.",
+        "01  J PIC 9.",
+        "SCREEN SECTION.",
+        "SD  SCR",
+        "    END STATUS IS ESTAT.",
+        "01  ASKED LINE 1.",
+        "    02  A1 COLUMN 2 PIC X INTO W CHECK OVERFLOW NO IFC.",
+        "    02  A2 COLUMN 4 PIC X USING ROWS (I) COLOR RED.",
+        "    02  COLUMN 6 PIC X FROM ROWS(J + 1).",
+    )
+    source = scan(program("MAIN.", "    DISPLAY A1 A2.", "    ACCEPT A1.", "    ACCEPT ASKED.", "END", data=data))
+    found = facts(source, source.programs[0])
+    assert found.files == ()
+    assert source.warnings == ()
+    name = [item.name for item in found.items]
+    moves = {(name[one.source], name[one.target]) for one in found.moves}
+    assert moves == {("A1", "W"), ("ROWS", "A2"), ("A2", "ROWS"), ("ROWS", "FILLER")}
+    uses = {(name[one.item], one.is_write, place.line) for one in found.uses for place in one.places}
+    first = min(line for _, _, line in uses)
+    shown, asked, all_asked = first, first + 1, first + 2
+    assert {("W", True, asked), ("W", True, all_asked), ("ROWS", True, all_asked)} <= uses
+    assert {(one, line) for one, is_write, line in uses if one in {"I", "J"} and not is_write} == {
+        *(("I", shown), ("I", all_asked)),
+        ("J", all_asked),
+    }
+    assert not any(is_write for one, is_write, _ in uses if one in {"I", "J"})
+
+
 def test_constants_and_pointers_name_programs() -> None:
     """A CALL may name a CONSTANT, or a pointer that was SET to an ENTRY; BY VALUE with a SIZE is one parameter."""
     found = _facts(

@@ -143,6 +143,8 @@ _DATA_BEGINS = re.compile(
 )
 
 _UNREAD = re.compile(r"[\s,;.]*+[^\s,;.]")
+_LAST = re.compile(r"[\s,;.]*+END[\s.]*+\Z")
+"""The card that ends a source on NEC's systems and other old ones."""
 _CERTAIN = "|".join(sorted((_SIMPLE - {"USE"}) | _OPENING | {"DISPLAY", "PERFORM"}))
 BEGINS = re.compile(
     rf"(?>(?:{_NAME}(?>\s++SECTION(?>\s++\d++|)|)\s*+{PERIOD}[\s,;]*+){{0,2}})(?!INVOKE\s++SUB-?SCHEMA\s)(?:(?:{_CERTAIN}|STOP\s++RUN|GO\s++TO|EXIT)(?![\w-])"
@@ -280,7 +282,7 @@ class Procedure:
             following = bisect_left(starts, begun)
             before = min(end, starts[following]) if following < len(starts) else end
             words = _UNREAD.match(self._folded, begun, before)
-            if words is not None:
+            if words is not None and not (end == len(self._folded) and _LAST.match(self._folded, begun)):
                 found.append((words.end() - 1, before))
         return sorted(found)
 

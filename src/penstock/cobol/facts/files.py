@@ -59,7 +59,9 @@ _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
 
 def record_names(rows: Sequence[EntryRow], items: Sequence[DataItem]) -> dict[str, list[int]]:
     """Return the indexes of the level 01 items of each file, by the file's name in capitals."""
-    found: dict[str, list[int]] = {key(row.entry.name): [] for row in rows if row.entry.word in {"FD", "SD", "SELECT"}}
+    found: dict[str, list[int]] = {
+        key(row.entry.name): [] for row in rows if row.entry.word == "SELECT" or _describes(row)
+    }
     for index, item in enumerate(items):
         if item.file is not None and item.level == 1:
             found.setdefault(key(item.file), []).append(index)
@@ -73,7 +75,7 @@ def lengths(rows: Sequence[EntryRow]) -> dict[str, tuple[str, ...]]:
     """
     found = {}
     for row in rows:
-        if row.entry.word in {"FD", "SD"}:
+        if _describes(row):
             words = pieces(row.code)
             upper = [word.upper() for word in words]
             at = upper.index("DEPENDING") + 1 if "DEPENDING" in upper else len(words)
@@ -152,7 +154,7 @@ def files(
         code: The statements.
         resolve: Returns the values that a data item may have, for `ASSIGN TO item`.
     """
-    described = {key(row.entry.name): row for row in rows if row.entry.word in {"FD", "SD"}}
+    described = {key(row.entry.name): row for row in rows if _describes(row)}
     found: dict[str, ProgramFile] = {}
     for row in rows:
         if row.entry.word == "SELECT":
@@ -181,6 +183,11 @@ def run_alone(files: Sequence[ProgramFile], unreached: frozenset[tuple[int, str]
         replace(file, uses=tuple(use._replace(is_run=(use.line, use.header) not in unreached) for use in file.uses))
         for file in files
     )
+
+
+def _describes(row: EntryRow) -> bool:
+    """Return whether an entry describes a file; an SD in the SCREEN SECTION of NEC's systems is a screen."""
+    return row.entry.word in {"FD", "SD"} and row.section != "SCREEN"
 
 
 def _has_only_a_device(file: ProgramFile) -> bool:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # A literal with its prefix, or anything between blanks: a picture may contain almost any character.
 _PIECE = re.compile(rf"[A-Za-z]{{0,2}}{LITERAL}|[^\s\"']+")
 _NUMBER = re.compile(r"\d{1,9}")
+_NAMES = re.compile(r"[^\W\d_][\w-]*+")
+_QUOTES = frozenset("'\"")
 # 01 NAME CONSTANT AS 10 takes no storage; CONSTANT RECORD does.
 _OF_CONSTANTS = frozenset({"VALUE", "VALUES", "IS", "ARE", "CONSTANT", "GLOBAL", "AS"})
 _CONSTANT = re.compile(r"\s*0?1\s+\S+\s+CONSTANT\s+(?!RECORD\b)", re.IGNORECASE)
@@ -38,16 +40,17 @@ _JUSTIFIED = frozenset({"JUST", "JUSTIFIED"})
 _SHOWING = frozenset({"REPORT", "SCREEN"})
 _WAYS: dict[str, tuple[bool, bool]] = {
     "SOURCE": (True, False), "SOURCES": (True, False), "SUM": (True, False),
-    "FROM": (True, False), "TO": (False, True), "OBJECT": (False, True), "USING": (True, True), "VALUE": (True, True),
-    "": (True, False),
+    "FROM": (True, False), "TO": (False, True), "INTO": (False, True), "OBJECT": (False, True),
+    "USING": (True, True), "VALUE": (True, True),
+    "(": (True, False), "": (True, False),
 }  # fmt: skip
 """For each clause of a report or screen that names items: whether it reads them, and whether it writes input to them.
 
-The clause "" is a property of a control: each vendor has properties of its own.
+The clause "(" is a subscript of what another one names, and "" a property of a control: each vendor has properties of its own.
 """
 _OTHERS = DATA_CLAUSES | vocabulary("NEXT PRESENT RESET UPON ABSENT VARYING")
 """The clauses whose operands are not the properties of a control."""
-_OF_ONE = frozenset({"FROM", "TO", "OBJECT", "USING", "VALUE", "PIC", "PICTURE", "USAGE"})
+_OF_ONE = frozenset({"FROM", "TO", "INTO", "OBJECT", "USING", "VALUE", "PIC", "PICTURE", "USAGE"})
 """The clauses with one operand; the following words belong to the control."""
 
 
@@ -67,7 +70,7 @@ class ShownItem(NamedTuple):
     names: tuple[str, ...]
     """The name, followed by its qualifiers from the inside out."""
     clause: str
-    """The clause that names the data item, in capitals: SOURCE, FROM, USING and so on; "" for a property of a control."""
+    """The clause that names the data item, in capitals: SOURCE, FROM, USING and so on; "(" for a subscript, "" for a property of a control."""
     line: int
     copybook: str | None
     copybook_line: int | None = None
@@ -85,8 +88,8 @@ class ShownItem(NamedTuple):
 
     @property
     def is_property(self) -> bool:
-        """Whether the data item determines the look of a control rather than its content."""
-        return not self.clause
+        """Whether the data item determines the look of a control, or its place in a table, rather than its content."""
+        return self.clause in {"", "("}
 
 
 class DataLayout(NamedTuple):
@@ -478,7 +481,7 @@ class _Clauses:
         be an item: the property of a control, or one of its styles, which no item is called.
         """
         at, clause = self._behind_name, ""
-        depth = 0
+        depth, of = 0, ""
         while at < len(self._words):
             word = self._upper[at]
             at += 1
@@ -491,8 +494,12 @@ class _Clauses:
                         names.append(self._words[at + 1].partition("(")[0])
                         at += 2
                     yield clause, tuple(names)
+                    of = "(" if clause else ""
                 if clause in _OF_ONE:
                     clause = ""
+            if clause in _WAYS and _QUOTES.isdisjoint(word):
+                for name in _NAMES.findall(word if depth else word.partition("(")[2]):
+                    yield of, (name,)
             depth = max(0, depth + word.count("(") - word.count(")"))
 
     def picture_is(self) -> None:

@@ -42,7 +42,7 @@ _ANSWERED = {"DISPLAY AND READ": "ON", "READ": "READ"}
 """The statements that end an input from a workstation, and the word before its file."""
 _SHOWS = frozenset({"ACCEPT", "DISPLAY", "DISPLAY AND READ", "GENERATE"})
 # GnuCOBOL moves these before each input, as the code that it generates shows; of the VALUE of a control it is not known.
-_FILLED = frozenset({"FROM", "USING"})
+_FILLED = frozenset({"FROM", "USING", "("})
 _CONDITIONS = frozenset({"DFHRESP", "DFHVALUE"})
 _GIVES = {
     **dict.fromkeys(("UPPER-CASE", "LOWER-CASE"), "characters"),
