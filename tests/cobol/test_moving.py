@@ -32,6 +32,11 @@ def _moves(found: Facts) -> set[tuple[str, str, str]]:
     [
         ("MOVE A TO B C", {("A", "moves", "B"), ("A", "moves", "C")}),
         ("MOVE A(1:N) TO T(N)", {("A", "moves", "T")}),
+        # Characters of an element: what follows its subscripts is beside the item, too.
+        ("MOVE T(C) (1:N) TO A B", {("T", "moves", "A"), ("T", "moves", "B")}),
+        ("MOVE A TO T(C)(N:1) B", {("A", "moves", "T"), ("A", "moves", "B")}),
+        ("COMPUTE C = T(1)(1:N) + 1", {("T", "computes", "C")}),
+        ("MOVE FUNCTION TRIM(A)(1:N) TO B", {("A", "computes", "B")}),
         ("MOVE FUNCTION NUMVAL(A) TO C", {("A", "computes", "C")}),
         ("MOVE LENGTH OF A TO C", {("A", "computes", "C")}),
         ("MOVE A(1:LENGTH OF C) TO B", {("A", "moves", "B")}),

@@ -283,7 +283,9 @@ class References:
             at = end
 
     def _opened(self, said: ReadStatement, at: int) -> str:
-        """Return what is in a parenthesis, by the word before it: what a function takes from its arguments, `subscript`, or ""."""
+        """Return what is in a parenthesis, by what is before it: what a function takes from its arguments, `subscript`, or ""."""
+        if said.keys[at - 1] == ")":
+            return "subscript" if _selects(said.keys, at) else ""
         if said.kinds[at - 1] != "word" or at < 2:
             return ""
         name = said.keys[at - 1]
@@ -516,6 +518,16 @@ def _given(keys: Sequence[str], end: int, within: Sequence[str]) -> Given:
         return "length"
     # Without its room, a value begins at the first character in either order.
     return "reversed" if within.count("reversed") % 2 and "trimmed" not in functions else "characters"
+
+
+def _selects(keys: Sequence[str], at: int) -> bool:
+    """Return whether a parenthesis selects characters, as the second one in `A (I) (1: N)`."""
+    depth = 0
+    for word in keys[at:]:
+        depth += (word == "(") - (word == ")")
+        if depth == 0 or (depth == 1 and word == ":"):
+            return depth == 1
+    return False
 
 
 _SOME = ItemPart(None, None, is_open=False)
