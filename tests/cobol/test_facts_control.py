@@ -549,6 +549,31 @@ def test_errors_are_where_outcomes_are_looked_at() -> None:
     ]
 
 
+def test_what_is_left_after_a_failure_is_told_is_an_error_too() -> None:
+    """Where ELSE IF SQLCODE = 100 is the end of the data, its ELSE is the true error, which was nowhere among the errors."""
+    chain = (
+        "IF SQLCODE = 0 CONTINUE",
+        "ELSE IF SQLCODE = 100 DISPLAY 'END'",
+        "ELSE IF SQLCODE = -811 DISPLAY 'TWO'",
+        "ELSE PERFORM BAD",
+    )
+    lines = [*(f"    {part}" for part in chain), "    END-IF END-IF END-IF."]
+    found = told(program("MAIN.", *lines, "    GOBACK.", "BAD.", "    EXIT.")).errors
+    assert [(one.condition, one.action) for one in found] == [
+        ("IF SQLCODE = 0 … ELSE", "IF SQLCODE = 100"),
+        ("IF SQLCODE = 100", "DISPLAY 'END'"),
+        ("IF SQLCODE = 100 … ELSE", "IF SQLCODE = -811"),
+        ("IF SQLCODE = -811", "DISPLAY 'TWO'"),
+        ("IF SQLCODE = -811 … ELSE", "PERFORM BAD"),
+    ]
+    for before in ("", "IF SQLCODE < 0 PERFORM BAD EXEC SQL OPEN C END-EXEC", "IF OTHER-CODE < 0"):
+        ends = " END-IF" * bool(before)
+        lines = [f"    {before}", "    IF SQLCODE = 100 DISPLAY 'END' ELSE DISPLAY 'ROW' END-IF", f"   {ends}."]
+        alone = told(program("MAIN.", *lines, "    GOBACK.", "BAD.", "    EXIT.")).errors
+        assert "DISPLAY 'ROW'" not in {one.action for one in alone}
+        assert "DISPLAY 'END'" in {one.action for one in alone}
+
+
 def test_transforms_say_what_comes_of_what() -> None:
     """Calculations and compositions have targets, sources and text."""
     found = told(

@@ -55,7 +55,7 @@ def sites(
         sql: The SQL operations, for WHENEVER.
         calls: The CALLs, for the routines that end a program abnormally.
     """
-    found = [_checked(rule) for rule in rules if rule.check]
+    found = list(_checks(rule for rule in rules if rule.check))
     for at, nodes in enumerate(walks):
         name = code.name(at)
         for node, _ in nodes:
@@ -100,9 +100,35 @@ def sites(
     return tuple(sorted(found, key=lambda site: (site.line, site.kind)))
 
 
-def _checked(rule: BranchRule) -> ErrorSite:
-    """Return the site of a condition that tests an outcome, with the statements that handle a failure."""
-    branch = _failing(rule)
+def _checks(rules: Iterable[BranchRule]) -> Iterator[ErrorSite]:
+    """Yield the sites of the conditions that test an outcome, in source order.
+
+    An IF that is the first thing after a failure, and about the same item, asks which failure it is (`ELSE IF SQLCODE = 100`):
+    what its ELSE does is for all others.
+    """
+    failed: dict[int, set[str]] = {}  # by the line of the first statement after a failure, what was tested
+    for rule in rules:
+        branch = _failing(rule)
+        yield _checked(rule, branch)
+        handling = [branch] if branch else []
+        tested = _tested(rule)
+        if rule.verb == "IF" and handling == [*rule.branches[:1]] and not tested.isdisjoint(failed.get(rule.line, ())):
+            handling += rule.branches[1:]
+            for other in rule.branches[1:]:
+                yield _checked(rule, other)
+        for one in handling:
+            failed.update((action.line, tested) for action in one.actions[:1])
+
+
+def _tested(rule: BranchRule) -> set[str]:
+    """Return the names that the conditions of a rule begin with, and the items of its level 88s."""
+    said = [rule.condition, *(meaning for _, meaning in rule.meanings)]
+    words = ([word for word in text.upper().replace("(", " ").split() if word != "NOT"] for text in said)
+    return {found[0] for found in words if found}
+
+
+def _checked(rule: BranchRule, branch: Branch | None) -> ErrorSite:
+    """Return the site of a condition that tests an outcome, with the statements of the branch that handles a failure."""
     action = _done(one.text for one in branch.actions if one.text.upper() != "CONTINUE") if branch else None
     # The action needs the label of its branch: without it, `IF STATUS = '00'` would say the opposite.
     within = f" … {branch.label}" if branch and branch.label != "THEN" else ""
