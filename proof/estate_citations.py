@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from proof.estate_views import JAPANESE, texts
+from proof.estate_views import JAPANESE, LITERAL, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +38,6 @@ _COPIED_WITH = re.compile(r"\bCOPY\s+['\"]?([\w$#@-]+)[^.]*?\bREPLACING\b([^.]*(
 _UNNAMED = re.compile(r"\.STEP\d+$")
 _NUMBER = re.compile(r"#\d+$")  # of items of one name
 _TAGGED = re.compile(r"([\w-]*)[:(][\w-]+[:)]([\w-]*)")
-_LITERAL = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 _SHORTEST = 3  # letters of a literal that may be a part of a name
 _COPY = re.compile(
     r"(?i)\b(?:COPY|INCLUDE|EXEC|\+\+INCLUDE|-INC)\s+(?:MEMBER=|PROC=)?['\"]?(?:[\w.~:\\/-]*[\\/])?([\w$#@-]+)"
@@ -250,7 +249,7 @@ def _words(text: str) -> Iterator[str]:
 def _values(said: str) -> Iterator[str]:
     """Yield the literals of a declaration, whose text may be cut or be a part of a name."""
     if "VALUE" in said:
-        values = (found.strip("'\" ") for found in _LITERAL.findall(said))
+        values = (found.strip("'\" ") for found in LITERAL.findall(said))
         yield from (value for value in values if len(value) >= _SHORTEST)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from proof.estate_views import JAPANESE
+from proof.estate_views import JAPANESE, LITERAL
 
 from proof import columns
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from penstock.scribe.file_work import ScannedFile
 
-_LITERAL = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 _REMARK = re.compile(r"\*>.*")
 _EXEC = re.compile(r"(?i)(?<![\w-])EXEC(?:UTE)?\s+(SQL|CICS)\s+([\w-]+)")
 _COPY = re.compile(r"(?im)^\s*(?:\d\d\s+[\w-]+\s*\.\s*)?COPY\s+(?!DDS?R?-)([\w$#@-]+)")
@@ -112,7 +111,7 @@ def _missing(document: Json, code: str) -> Iterator[str]:
     begun = _PROCEDURE.search(code)
     data, procedure = (code[: begun.start()], code[begun.start() :]) if begun else (code, "")
     declared = _DATA.search(data)
-    bare = _LITERAL.sub("''", procedure)
+    bare = LITERAL.sub("''", procedure)
     for kind, section in (("SQL", "sql_operations"), ("CICS", "cics_operations")):
         there = [
             verb for name, verb in _EXEC.findall(bare) if name.upper() == kind and verb.upper() not in _NOT_OPERATIONS
@@ -120,7 +119,7 @@ def _missing(document: Json, code: str) -> Iterator[str]:
         if len(there) > (here := len(document[section])):
             yield f"C-12: {len(there)} EXEC {kind}, and {here} in {section}"
     have = {one["copybook_name"].upper().rpartition("/")[2].partition(".")[0] for one in document["copybooks_used"]}
-    for name in _different(_COPY.findall(_LITERAL.sub("''", code)), have):
+    for name in _different(_COPY.findall(LITERAL.sub("''", code)), have):
         yield f"C-12: COPY {name} is not in copybooks_used"
     if declared is None:
         return

@@ -31,6 +31,8 @@ Json = dict[str, Any]
 
 JAPANESE = "\u3001-\uffef"
 """The letters and signs of Japanese names, for a set in a pattern."""
+LITERAL = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
+"""A literal in COBOL, on one line."""
 _RUNS = re.compile(f"[{JAPANESE}]+")
 
 

@@ -591,7 +591,9 @@ def test_programs_that_name_a_file_itself_share_it(assign: str, value: str, boun
         ("STOCKDD", '"STOCK"', set()),
     ],
 )
-def test_a_name_in_the_description_of_a_file_is_its_own(assign: str, title: str, bound: set[tuple[str, str, str]]) -> None:
+def test_a_name_in_the_description_of_a_file_is_its_own(
+    assign: str, title: str, bound: set[tuple[str, str, str]]
+) -> None:
     """No job gives a file that name, unlike the one in ASSIGN, which may be a DD name; NEC's ASSIGN names a device."""
     source = f"""       ID DIVISION.
        PROGRAM-ID. ONE.

@@ -168,7 +168,11 @@ class _Walk:
         """Return the programs without the prototypes of others; a file of prototypes alone is a copybook."""
         parents = {id(draft.parent) for draft in self._drafts}
         kept = [draft for draft in self._drafts if id(draft) in parents or not draft.is_prototype()]
-        return kept if kept or not self._drafts else [Draft(self._drafts[0].start, "copybook", None, end=len(self._folded))]
+        return (
+            kept
+            if kept or not self._drafts
+            else [Draft(self._drafts[0].start, "copybook", None, end=len(self._folded))]
+        )
 
     def _procedure(self, at: int) -> int:
         """Read one PROCEDURE DIVISION, or the statements of a copybook; return where it ends."""

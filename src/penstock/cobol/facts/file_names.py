@@ -96,9 +96,7 @@ class FileNames:
             group = self._sent(said, name)
             if group is not None:
                 names = self._telling(self._groups.at(group, said.site))
-                by_group.setdefault(group, []).extend(
-                    Resolved(one, "MOVE", said.line, said.copybook) for one in names
-                )
+                by_group.setdefault(group, []).extend(Resolved(one, "MOVE", said.line, said.copybook) for one in names)
         yield from by_group.items()
 
     def _sent(self, said: ReadStatement, name: str) -> int | None:

@@ -1,4 +1,4 @@
-"""Which texts may a group hold, put together from its parts: `\\DATA\\` in a FILLER, a folder, a name?
+r"""Which texts may a group hold, put together from its parts: `\DATA\` in a FILLER, a folder, a name?
 
 Leaves to others: what the texts are for. Law: every letter comes from a VALUE or a MOVE of the source; a part that may hold
 anything is `DATA`.
