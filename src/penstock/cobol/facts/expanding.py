@@ -178,24 +178,14 @@ class _Expanding:
         self, source: ScannedSource, program: Program, copy: Copy, place: _Place | None, above: tuple[str, ...]
     ) -> Iterator[EntryRow]:
         """Yield the entries that one COPY includes, and record its use."""
-        self._count += 1
-        if self._count > MAX_COPIES or self._chars > MAX_COPIED_CHARS:
-            if not self._full:
-                self.notes.append(
-                    Warned(copy.line, "the copybooks of this program are too many: the rest is not followed")
-                )
-            self._full = True
+        if self._are_too_many(copy):
             return
-        division = place.division if place else _division(program, copy.line)
-        # What a COPY takes from a file's description is of the file, whichever of its records it is.
-        library = "" if copy.library and DESCRIBED.fullmatch(copy.library) else key(copy.library or "")
-        is_another = self._libraries.setdefault(key(copy.name), library) != library and library != ""
-        told = f"{copy.library}/{copy.name}" if is_another else copy.name
-        here = place or _Place(copy.line, copy.end_line, division, told)
+        told = self._told(copy)
+        here = place or _Place(copy.line, copy.end_line, _division(program, copy.line), told)
         # A copybook that copies itself counts as found, but is not followed: it would be endless.
         circular = key(copy.name) in above or len(above) >= MAX_DEPTH
         found = None if circular else self._find(copy.name, copy.library)
-        if found is not None and division in _DECLARING and found.has_unit and not found.is_header:
+        if found is not None and here.division in _DECLARING and found.has_unit and not found.is_header:
             found = None  # a program with the name of a missing copybook
         self.uses.append(
             CopybookUse(
@@ -206,7 +196,7 @@ class _Expanding:
                 found=found is not None or circular,
                 # The IDMS dictionary is not in the estate either.
                 system=found is None and (is_system(copy.name) or copy.via == "COPY IDMS"),
-                division=division,
+                division=here.division,
                 line=here.line,
                 end_line=here.end_line,
                 copybook=place.copybook if place else None,
@@ -217,23 +207,43 @@ class _Expanding:
             self.notes.append(
                 Warned(here.line, f"copybook {copy.name} copies itself, or copies nest deeper than {MAX_DEPTH}")
             )
-        if found is None:
-            if not circular:
-                yield _missing(copy, here)
-            return
-        if (copy.line, key(copy.name)) in source.in_place:
-            return
-        # Counted each time it is copied: the same copybook in a thousand places is a thousand times the work.
+        elif found is None:
+            yield _missing(copy, here)
+        elif (copy.line, key(copy.name)) not in source.in_place:
+            yield from self._inside(found, source, copy, here._replace(copybook=told), above)
+
+    def _inside(
+        self, found: ScannedSource, source: ScannedSource, copy: Copy, place: _Place, above: tuple[str, ...]
+    ) -> Iterator[EntryRow]:
+        """Yield the entries of a copybook as one COPY includes them."""
         self._chars += len(found.code)
-        effect = (*in_effect(source.replacing, copy.line), *(place.replacing if place else ()))
-        copying = (*((copy.replacing,) if copy.replacing else ()), *(place.copying if place else ()))
+        effect = (*in_effect(source.replacing, copy.line), *place.replacing)
+        copying = (*((copy.replacing,) if copy.replacing else ()), *place.copying)
         if copying or effect:
             found = copied(found, copying, effect)
-        inner = _Place(here.line, here.end_line, division, told, effect, copying)
+        inner = place._replace(replacing=effect, copying=copying)
         for part in found.programs:
             # A named part with statements is a program with its own data, and is read in its own file.
             if not part.name or not part.statements:
                 yield from self.walk(found, part, inner, (*above, key(copy.name)))
+
+    def _told(self, copy: Copy) -> str:
+        """Return the name by which facts cite a copybook: with its library if it was copied from another before."""
+        # What a COPY takes from a file's description is of the file, whichever of its records it is.
+        library = "" if copy.library and DESCRIBED.fullmatch(copy.library) else key(copy.library or "")
+        is_another = self._libraries.setdefault(key(copy.name), library) != library and library != ""
+        return f"{copy.library}/{copy.name}" if is_another else copy.name
+
+    def _are_too_many(self, copy: Copy) -> bool:
+        """Return whether so much is copied that a COPY is not followed; a note says it once.
+
+        Each time counts: the same copybook in a thousand places is a thousand times the work.
+        """
+        self._count += 1
+        was_full, self._full = self._full, self._count > MAX_COPIES or self._chars > MAX_COPIED_CHARS
+        if self._full and not was_full:
+            self.notes.append(Warned(copy.line, "the copybooks of this program are too many: the rest is not followed"))
+        return self._full
 
 
 def _missing(copy: Copy, place: _Place) -> EntryRow:

@@ -115,7 +115,7 @@ def flow(
     # A copybook has no beginning: other files perform its paragraphs, so none of them can be called dead.
     if program.kind == "copybook":
         return Flow(edges, found, calls, jumps, called_by, falls, drawing.range_ends, {}, doubts, (), set())
-    live, fallen, run_over, complete = _live(code, edges, opens, falls, skips, drawing.range_ends)
+    live, fallen, run_over, complete = _reached(code, edges, opens, falls, skips, drawing.range_ends)
     notes = [Warned(one.lines[0], f"{one.vias[0]} {one.name}: nothing has this name") for one in nowhere]
     if not complete:
         said = "the ways through this program are too many to follow: no code is called dead"
@@ -345,20 +345,58 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _live(
+class _Transfers(NamedTuple):
+    """The transfers of control by paragraph, and the states in which it may begin: a paragraph, and the end of its range."""
+
+    performs: list[list[tuple[int, int]]]
+    jumps: list[list[int]]
+    roots: list[tuple[int, int | None]]
+
+
+def _transfers(code: Code, edges: Sequence[ControlEdge]) -> _Transfers:
+    """Return the transfers of control that the edges are."""
+    count = len(code.program.paragraphs)
+    found = _Transfers([[] for _ in range(count)], [[] for _ in range(count)], [])
+    for edge in edges:
+        if edge.target is None:
+            continue
+        end = edge.target if edge.thru is None else edge.thru
+        jumping = is_jump(edge.via)
+        # Copied code may run at any time, and code outside of paragraphs is assumed to run, too.
+        if edge.copybook is not None or edge.source < 0:
+            found.roots.append((edge.target, None if jumping else end))
+        elif jumping:
+            found.jumps[edge.source].append(edge.target)
+        else:
+            found.performs[edge.source].append((edge.target, end))
+    found.roots.extend(_roots(code))
+    return found
+
+
+class _Reached(NamedTuple):
+    """The paragraphs that control may reach."""
+
+    live: set[int]
+    fallen: set[int]
+    """Those past whose end it may fall into another."""
+    run_over: set[int]
+    """Those past whose end it may run at all."""
+    is_complete: bool
+    """Whether all paths were followed."""
+
+
+def _reached(
     code: Code,
     edges: Sequence[ControlEdge],
     opens: Sequence[bool],
     falls: Sequence[int | None],
     skips: Mapping[int, int],
     range_ends: set[int],
-) -> tuple[set[int], set[int], set[int], bool]:
-    """Return the paragraphs that control may reach, those past whose end it may fall into another, those past whose end it may run
-    at all, and whether all paths were followed.
+) -> _Reached:
+    """Return the paragraphs that control may reach.
 
     A state is a paragraph and the end of the range being performed, at which control returns.
     """
-    program = code.program
     # The paragraph alone is not enough. In `PERFORM A THRU B` control falls from A into B and then returns; if the same B is
     # reached by falling through from the start, control continues into C. So the search is over pairs (paragraph, end of
     # range), with None for the main line, where nothing returns:
@@ -372,36 +410,18 @@ def _live(
     #
     # The paragraph that a THRU names counts as live even if every path leaves before it: `X-EXIT` is the target of a GO TO
     # that may have been removed, and is not a finding.
-    count = len(program.paragraphs)
-    performs: list[list[tuple[int, int]]] = [[] for _ in range(count)]
-    jumps: list[list[int]] = [[] for _ in range(count)]
-    roots: list[tuple[int, int | None]] = []
-    for edge in edges:
-        if edge.target is None:
-            continue
-        end = edge.target if edge.thru is None else edge.thru
-        jumping = is_jump(edge.via)
-        # Copied code may run at any time, and code outside of paragraphs is assumed to run, too.
-        if edge.copybook is not None or edge.source < 0:
-            roots.append((edge.target, None if jumping else end))
-        elif jumping:
-            jumps[edge.source].append(edge.target)
-        else:
-            performs[edge.source].append((edge.target, end))
-    roots += _roots(code)
+    program = code.program
+    performs, jumps, stack = _transfers(code, edges)
     seen: set[tuple[int, int | None]] = set()
     live: set[int] = set()
     fallen: set[int] = set()
     run_over: set[int] = set()
-    limit = _STATES_PER_PARAGRAPH * count + 1_000
-    stack = list(roots)
-    while stack:
+    limit = _STATES_PER_PARAGRAPH * len(program.paragraphs) + 1_000
+    while stack and len(seen) <= limit:
         state = stack.pop()
         if state in seen:
             continue
         seen.add(state)
-        if len(seen) > limit:
-            return live, fallen, run_over, False
         at, last = state
         if at not in live:
             live.add(at)
@@ -416,7 +436,7 @@ def _live(
         if following is not None and at != last:
             fallen.add(at)
             stack.append((following, last))
-    return live, fallen, run_over, True
+    return _Reached(live, fallen, run_over, not stack)
 
 
 def _roots(code: Code) -> list[tuple[int, int | None]]:

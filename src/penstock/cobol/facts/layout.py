@@ -261,32 +261,17 @@ class _Building:
         if level == 66:
             self._renames(row, clauses)
             return
-        if level in {1, 77}:
-            self._close(0)
-            self._loose = _Open(-1, 0, 0, None, None, varies=False)
-            if row.section != "FILE":
-                self._file = None
-        else:
-            self._close(level)
-        group = self._open[-1] if self._open else None
-        index = len(self.items)
+        self._enter(row, level)
+        group = self._open[-1] if self._open else self._loose
+        index, parent = len(self.items), group.index if self._open else None
         # USAGE and SIGN of a group apply to everything in it, unless an item has its own.
-        usage = clauses.usage or (group.usage if group else None)
-        sign = clauses.sign or (group.sign if group else None)
-        parent = group.index if group else None
-        counts = [int(word) if _NUMBER.fullmatch(word) else self._numbers.get(key(word)) for word in clauses.counts]
-        occurs = counts[-1] if counts else None
+        usage, sign = clauses.usage or group.usage, clauses.sign or group.sign
+        occurs = self._occurs(clauses)
         elementary = clauses.picture is not None
-        size = (
-            bytes_of(clauses.picture, usage or "DISPLAY", sign_apart=bool(sign) and "SEPARATE" in (sign or ""))
-            if elementary
-            else 0
-        )
-        if clauses.is_of_any_length:
-            size = None
-        is_aligned = clauses.synchronized or (group is not None and group.is_aligned)
+        size = clauses.size_bytes(usage or "DISPLAY", sign or "")
+        is_aligned = clauses.synchronized or group.is_aligned
         boundary = boundary_of(usage or "DISPLAY", size) if is_aligned else 1
-        start, varies = self._start(clauses, group or self._loose, parent, boundary)
+        start, varies = self._start(clauses, group, parent, boundary)
         if is_shown:  # a position on paper or a screen is not an offset
             start = None
         self.items.append(
@@ -299,9 +284,7 @@ class _Building:
                 parent=parent,
                 record=self.items[parent].record if parent is not None else index,
                 file=self._file,
-                shared=""
-                if parent is not None or level not in {1, 77}
-                else (self._file and self._shared) or clauses.shared,
+                shared=self._shared_by(clauses) if parent is None and level in {1, 77} else "",
                 picture=clauses.picture,
                 usage=(usage or "DISPLAY") if elementary else "GROUP",
                 occurs=occurs,
@@ -328,10 +311,31 @@ class _Building:
         self._siblings[parent, clauses.key] = index
         self._in_record[self.items[index].record, clauses.key] = index
         if elementary:
-            self._placed(group or self._loose, index)
+            self._placed(group, index)
         else:
             self._open.append(_Open(index, level, start, usage, sign, varies=varies))
             self._open[-1].is_aligned = is_aligned
+
+    def _enter(self, row: EntryRow, level: int) -> None:
+        """Close what an item of a level is not part of; a record ends all before it, also those outside of any."""
+        if level not in {1, 77}:
+            self._close(level)
+            return
+        self._close(0)
+        self._loose = _Open(-1, 0, 0, None, None, varies=False)
+        if row.section != "FILE":
+            self._file = None
+
+    def _occurs(self, clauses: _Clauses) -> int | None:
+        """Return the maximum number of occurrences; None if the item is not a table, or a name stands for an unknown number."""
+        if not clauses.counts:
+            return None
+        most = clauses.counts[-1]
+        return int(most) if _NUMBER.fullmatch(most) else self._numbers.get(key(most))
+
+    def _shared_by(self, clauses: _Clauses) -> Shared:
+        """Return with whom a record is shared: as its file says, or else itself."""
+        return (self._shared if self._file else "") or clauses.shared
 
     def _is_screen(self) -> bool:
         """Return whether the open record describes a screen."""
@@ -475,6 +479,17 @@ class _Clauses:
             elif word in USAGES:
                 self.usage = USAGES[word]
         self.key = key(self.name)
+
+    def size_bytes(self, usage: str, sign: str) -> int | None:
+        """Return the size of one occurrence, None if it is not known; 0 for a group, whose items make it.
+
+        Args:
+            usage: Its USAGE, perhaps that of the group around it; the same for SIGN.
+            sign: Its SIGN, "" for none.
+        """
+        if self.is_of_any_length:
+            return None
+        return 0 if self.picture is None else bytes_of(self.picture, usage, sign_apart="SEPARATE" in sign)
 
     def shown(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield the names after SOURCE, SUM, FROM, TO, USING and VALUE, each with that word, and with "" every other word that may

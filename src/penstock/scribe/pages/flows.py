@@ -177,45 +177,74 @@ def _box(user: NodeId, flows: EstateFlows) -> GraphNode:
 # ── screens ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _screens(flows: EstateFlows) -> list[Block]:
-    """Return transactions, the programs behind them, the maps that these show, and where control goes next."""
-    shown: dict[str, dict[str, set[str]]] = {}
-    entered: dict[str, list[str]] = {}
-    onward: dict[str, dict[str, bool]] = {}
-    calls: dict[str, dict[str, bool]] = {}
+class _Online(NamedTuple):
+    """The programs of a region: how each is entered, what it shows, and where control goes on; a bool says that it only may."""
+
+    shown: dict[str, dict[str, set[str]]]
+    """The maps of a program, each with what is done with it."""
+    entered: dict[str, list[str]]
+    """The transactions that run a program."""
+    onward: dict[str, dict[str, bool]]
+    """The transactions that a program starts."""
+    calls: dict[str, dict[str, bool]]
+    """The online programs that a program calls."""
+
+    @property
+    def programs(self) -> list[str]:
+        """Their names, in order."""
+        return sorted({*self.shown, *self.entered, *self.onward})
+
+
+def _online(flows: EstateFlows) -> _Online:
+    """Return the online programs of an estate."""
+    found = _Online({}, {}, {}, {})
     for edge in flows.graph.drawn:
         source, target = edge.source, edge.target
         if source.kind == "program" and target.kind == "map":
-            shown.setdefault(source.name, {}).setdefault(target.name, set()).add(edge.verb)
+            found.shown.setdefault(source.name, {}).setdefault(target.name, set()).add(edge.verb)
         elif source.kind == "transaction" and target.kind == "program":
-            entered.setdefault(target.name, []).append(source.name)
+            found.entered.setdefault(target.name, []).append(source.name)
         elif source.kind == "program" and target.kind == "transaction":
-            onward.setdefault(source.name, {})[target.name] = edge.certainty != "is"
+            found.onward.setdefault(source.name, {})[target.name] = edge.certainty != "is"
         elif source.kind == target.kind == "program" and edge.verb == "calls":
-            calls.setdefault(source.name, {})[target.name] = edge.certainty != "is"
-    programs = sorted({*shown, *entered, *onward})
-    if not shown and not entered:
+            found.calls.setdefault(source.name, {})[target.name] = edge.certainty != "is"
+    here = set(found.programs)
+    calls = {name: {one: weak for one, weak in called.items() if one in here} for name, called in found.calls.items()}
+    return found._replace(calls=calls)
+
+
+def _screens(flows: EstateFlows) -> list[Block]:
+    """Return transactions, the programs behind them, the maps that these show, and where control goes next."""
+    online = _online(flows)
+    if not online.shown and not online.entered:
         return []
-    online = set(programs)
+
+    def maps(name: str, verb: str) -> Cell:
+        return joined(CodeSpan(one) for one, verbs in online.shown.get(name, {}).items() if verb in verbs)
+
+    def onward(name: str) -> Cell:
+        called = (_program(one, flows) for one in online.calls.get(name, ()))
+        return joined([*called, *map(CodeSpan, online.onward.get(name, ()))])
+
     rows = table(
-        programs,
+        online.programs,
         {
             "Program": lambda name: (_program(name, flows),),
-            "Entered by": lambda name: joined(CodeSpan(one) for one in entered.get(name, ())),
-            "Shows": lambda name: joined(
-                CodeSpan(one) for one, verbs in shown.get(name, {}).items() if "sends" in verbs
-            ),
-            "Reads back": lambda name: joined(
-                CodeSpan(one) for one, verbs in shown.get(name, {}).items() if "receives" in verbs
-            ),
-            "Goes on to": lambda name: joined(
-                [
-                    *(_program(one, flows) for one in calls.get(name, {}) if one in online),
-                    *(CodeSpan(one) for one in onward.get(name, {})),
-                ]
-            ),
+            "Entered by": lambda name: joined(map(CodeSpan, online.entered.get(name, ()))),
+            "Shows": lambda name: maps(name, "sends"),
+            "Reads back": lambda name: maps(name, "receives"),
+            "Goes on to": onward,
         },
     )
+    graph = _screen_graph(online, flows)
+    told = (
+        "Transactions, the programs that they run, the maps that these show, and where control goes on. Dashed: it may."
+    )
+    return [*([GraphBlock(graph, told)] if graph.edges else []), *rows]
+
+
+def _screen_graph(online: _Online, flows: EstateFlows) -> Graph:
+    """Return the picture of the online programs."""
     nodes: dict[str, GraphNode] = {}
     edges: dict[tuple[str, str], bool] = {}
 
@@ -224,22 +253,13 @@ def _screens(flows: EstateFlows) -> list[Block]:
         shape: NodeKind = kind if kind != "program" or page else "outside"
         return nodes.setdefault(f"{kind} {name}", GraphNode(f"{kind} {name}", name, shape, page=page)).id
 
-    for name in programs:
+    for name in online.programs:
         own = box("program", name)
-        for one in entered.get(name, ()):
-            edges[box("transaction", one), own] = False
-        for one in shown.get(name, {}):
-            edges[own, box("map", one)] = False
-        for one, weak in onward.get(name, {}).items():
-            edges[own, box("transaction", one)] = weak
-        for one, weak in calls.get(name, {}).items():
-            if one in online:
-                edges[own, box("program", one)] = weak
-    graph = Graph(tuple(nodes.values()), tuple(GraphEdge(a, b, is_weak=weak) for (a, b), weak in edges.items()))
-    told = (
-        "Transactions, the programs that they run, the maps that these show, and where control goes on. Dashed: it may."
-    )
-    return [*([GraphBlock(graph, told)] if edges else []), *rows]
+        edges |= {(box("transaction", one), own): False for one in online.entered.get(name, ())}
+        edges |= {(own, box("map", one)): False for one in online.shown.get(name, ())}
+        edges |= {(own, box("transaction", one)): weak for one, weak in online.onward.get(name, {}).items()}
+        edges |= {(own, box("program", one)): weak for one, weak in online.calls.get(name, {}).items()}
+    return Graph(tuple(nodes.values()), tuple(GraphEdge(a, b, is_weak=weak) for (a, b), weak in edges.items()))
 
 
 def _program(name: str, flows: EstateFlows, note: str = "") -> Piece:
