@@ -6,7 +6,7 @@ import pytest
 
 from penstock.cobol import scan
 from penstock.cobol.facts import Facts, facts
-from penstock.cobol.facts.data import SourcePlace
+from penstock.cobol.facts.data import ItemPart, SourcePlace
 
 
 def _facts(procedure: str, data: str = "") -> Facts:
@@ -71,6 +71,7 @@ def _moves(found: Facts) -> set[tuple[str, str, str]]:
         ("WRITE R FROM A AFTER N", {("A", "moves", "R")}),
         ("STRING A DELIMITED BY B C DELIMITED BY SIZE INTO R", {("A", "moves", "R"), ("C", "moves", "R")}),
         ("UNSTRING A DELIMITED BY B OR R INTO C COUNT IN N", {("A", "moves", "C"), ("A", "computes", "N")}),
+        ("UNSTRING A DELIMITED ALL B OR H OF G OR R INTO C", {("A", "moves", "C")}),
         ("SET B-YES TO TRUE", set()),
         ("SET C TO N", {("N", "moves", "C")}),
         ("SET C UP BY N", set()),
@@ -85,6 +86,16 @@ def test_what_a_statement_sends_and_what_receives_it_are_a_pair(
 ) -> None:
     """Senders are paired with receivers; subscripts, delimiters and literals with nothing; lengths are calculated."""
     assert _moves(_facts(statement)) == pairs
+
+
+def test_the_part_of_a_subscript_is_not_one_of_the_table() -> None:
+    """A colon belongs to the parentheses directly around it."""
+    parts = {
+        one.way.taken
+        for of in ("T(N(1:1))", "T(N(2:1))(3:4)", "T(1)(3:LENGTH OF A)")
+        for one in _facts(f"MOVE A TO {of}").moves
+    }
+    assert parts == {None, ItemPart(3, 4, is_open=False), ItemPart(3, None, is_open=True)}
 
 
 CORRESPONDING = """\

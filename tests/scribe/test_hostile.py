@@ -17,6 +17,7 @@ from penstock.cobol.estate import kind_of
 from penstock.cobol.facts import facts
 from penstock.cobol.graph import Carrying, EstateGraph, nodes_named, part_of
 from penstock.cobol.graph import growth as grows
+from penstock.cobol.graph.naming import field_names
 from penstock.scribe import document
 from penstock.scribe.documenting import subject
 from penstock.scribe.gathering import gather
@@ -57,10 +58,25 @@ def _replaced(size: int) -> str:
     return "\n".join(["REPLACE", *pairs, ".", program(data=tuple(_lines(size, "01  A:T{0}: PIC X.")))])
 
 
+def _subscripted(size: int) -> str:
+    """Return a program with a subscript that has a subscript, and so on."""
+    return program(
+        "    MOVE " + "A(\n" * size + "1" + ")\n" * size + " TO B.", data=("01  A PIC 9 OCCURS 9.", "01  B PIC 9.")
+    )
+
+
+def _delimited(size: int) -> str:
+    """Return a program with an UNSTRING of many delimiters."""
+    return program("    UNSTRING A DELIMITED BY A", *["    OR A"] * size, "    INTO A.", data=("01  A PIC X.",))
+
+
 @pytest.mark.proves("C-12", "C-16")
-@pytest.mark.parametrize(("text", "size"), [(_moved, 150), (_replaced, 150)])
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [(_moved, 150), (_replaced, 150), (_subscripted, 250), (_delimited, 1_000)],
+)
 def test_programs_take_time_in_proportion(text: Callable[[int], str], size: int) -> None:
-    """Many moves within one group, and many pairs of one REPLACE."""
+    """Moves within one group, pairs of REPLACE, subscripts of subscripts, and delimiters."""
 
     def work(size: int) -> Callable[[], object]:
         written = text(size)
@@ -73,6 +89,19 @@ def test_programs_take_time_in_proportion(text: Callable[[int], str], size: int)
         return run
 
     assert growth(work, size) < BOUND
+
+
+@pytest.mark.proves("C-16")
+def test_items_of_one_path_are_named_in_proportion() -> None:
+    """Each gets the next number: to look for a free one from 2 on would take n * n."""
+
+    def work(size: int) -> Callable[[], object]:
+        source = scan(program("    GOBACK.", data=("01  R.", "    05  A PIC X.") * size), source_format="free")
+        items = facts(source, source.programs[0]).items
+        assert field_names("P", items)[-2:] == (f"P.R#{size}", f"P.R.A#{size}")
+        return lambda: field_names("P", items)
+
+    assert growth(work, 400) < BOUND
 
 
 @pytest.mark.proves("C-16")

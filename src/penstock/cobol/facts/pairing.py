@@ -208,10 +208,5 @@ def _is_address(keys: Sequence[str], at: int) -> bool:
 
 def _is_text(said: ReadStatement, at: int) -> bool:
     """Return whether a name in a STRING or UNSTRING is text to send, rather than a delimiter."""
-    before = at - 1
-    while before > 0 and said.keys[before] in {"OR", "ALL"}:
-        before -= 1
-        # UNSTRING A DELIMITED BY B OR C: the words between the ORs are delimiters.
-        if said.keys[before] not in {"BY", "OR", "ALL"}:
-            before -= 1
-    return said.keys[before] not in {"BY", "DELIMITED"}
+    before = said.keys[at - 2 if said.keys[at - 1] == "ALL" else at - 1]
+    return before not in {"DELIMITED", "BY", "OR"}  # UNSTRING A DELIMITED BY B OR ALL C

@@ -87,6 +87,7 @@ class References:
         self._current: tuple[dict[str, None], dict[str, None]] | None = None
         self.moving = Moving(records)
         self._mentions: list[Mention] = []
+        self._closed: dict[int, Closed] = {}  # the parentheses of the statement
         # By file for READ, and by record for WRITE: the items that hold the record length.
         self._lengths: dict[str, tuple[int, ...]] = {}
         self._answers: dict[
@@ -108,6 +109,7 @@ class References:
             return
         start, switches = roles_of(said)
         self._mentions = []
+        self._closed = parentheses(keys) if "(" in keys else {}
         self._current = ({}, {}) if said.verb in TRANSFORMS and said.copybook is None else None
         self._operands(said, first, start, switches)
         if self._current is not None:
@@ -314,7 +316,7 @@ class References:
                     bool(measured) or "subscript" in within,
                     _given(keys, end, [*within, _MEASURED[measured]] if measured else within),
                     not is_opened,
-                    item_part(keys, end) if is_opened else None,
+                    item_part(keys, end, self._closed) if is_opened else None,
                     meanings[0].condition is not None,
                 )
             )
@@ -533,24 +535,44 @@ def _selects(keys: Sequence[str], at: int) -> bool:
 _SOME = ItemPart(None, None, is_open=False)
 
 
-def item_part(keys: Sequence[str], at: int) -> ItemPart | None:
-    """Return the part of an item selected by the parentheses after its name, as in `A(I)(1:2)`; None for mere subscripts."""
-    depth, start, colon = 0, at, None
-    for end in range(at, len(keys)):
-        word = keys[end]
-        depth += (word == "(") - (word == ")")
-        if word == "(" and depth == 1:
-            start = end
-        elif word == ":":
-            colon = end
-        elif depth == 0 and (word != ")" or colon is not None):
-            break
-    else:
-        end = len(keys)
+class Closed(NamedTuple):
+    """Where a parenthesis is closed, and the last colon directly in it, None if there is none: indexes of words."""
+
+    end: int
+    colon: int | None
+
+
+def parentheses(keys: Sequence[str]) -> dict[int, Closed]:
+    """Return where each parenthesis of some words is closed, by where it is opened."""
+    found: dict[int, Closed] = {}
+    opened: list[tuple[int, int | None]] = []
+    for at, word in enumerate(keys):
+        if word == "(":
+            opened.append((at, None))
+        elif word == ":" and opened:
+            opened[-1] = (opened[-1][0], at)
+        elif word == ")" and opened:
+            start, colon = opened.pop()
+            found[start] = Closed(at, colon)
+    return found | {start: Closed(len(keys), colon) for start, colon in opened}
+
+
+def item_part(keys: Sequence[str], at: int, closed: Mapping[int, Closed]) -> ItemPart | None:
+    """Return the part of an item selected by the parentheses after its name, as in `A(I)(1:2)`; None for mere subscripts.
+
+    Args:
+        keys: The words.
+        at: Where the first parenthesis after the name is opened.
+        closed: `parentheses(keys)`.
+    """
+    end, colon = closed[at]
+    while colon is None and end + 1 in closed:
+        at = end + 1
+        end, colon = closed[at]
     if colon is None:
         return None
     length = keys[colon + 1 : end]
-    return ItemPart(_number(keys[start + 1 : colon]), _number(length), is_open=not length)
+    return ItemPart(_number(keys[at + 1 : colon]), _number(length), is_open=not length)
 
 
 def _number(words: Sequence[str]) -> int | None:

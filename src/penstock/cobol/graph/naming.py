@@ -51,6 +51,7 @@ def field_names(program: str, items: Sequence[DataItem]) -> tuple[str, ...]:
     count = Counter(key(item.name) for item in items)
     found: list[str] = []
     taken: set[str] = set()
+    numbers: Counter[str] = Counter()  # how many were appended to each name: n items of one path take n steps
     for item in items:
         own = key(item.name)
         if own == "FILLER":
@@ -66,10 +67,10 @@ def field_names(program: str, items: Sequence[DataItem]) -> tuple[str, ...]:
             name = ".".join(reversed([one for one in path if one != "FILLER"]))
             if name in taken and item.file:
                 name = f"{key(item.file)}.{name}"
-            number = 2
+            plain = name.partition("#")[0]
             while name in taken:
-                name = f"{name.partition('#')[0]}#{number}"
-                number += 1
+                numbers[plain] += 1
+                name = f"{plain}#{numbers[plain] + 1}"
         taken.add(name)
         found.append(f"{program}.{name}")
     return tuple(found)

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 from ..facts.data import MoveWay
-from ..facts.references import item_part
+from ..facts.references import item_part, parentheses
 from ..program import key
 from .naming import program_name
 from .values import Passing, ProgramEntry
@@ -128,5 +128,5 @@ def _named(operation: CicsOperation) -> tuple[str, ...]:
 def _way(text: str, is_copied: bool) -> MoveWay:
     """Return how much of an item is passed to another program, given the text of the argument."""
     words = re.findall(r"[():]|[^():\s]+", text)
-    part = item_part(words, words.index("(")) if "(" in words else None
+    part = item_part(words, words.index("("), parentheses(words)) if "(" in words else None
     return MoveWay(sent=part, is_copied=is_copied)
