@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from tests.store.cutting import Cutter
 
-from penstock.store import Event, Patience, StoreFault, outage, postgres
+from penstock.store import Damaged, Event, Patience, StoreFault, outage, postgres
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
 
@@ -229,6 +229,21 @@ def test_a_server_that_another_one_takes_over_from_is_left(server: Server, datab
     assert store.append("s", 1, "asked", {}).seq == 1
     promoting.join()
     store.close()
+
+
+def test_a_server_that_lacks_what_was_kept_is_not_written_on(server: Server, database: str) -> None:
+    """A replica without the newest records has taken over: nothing is put in their place, and the last sound one is named."""
+    store, other = PostgresStore(server.url(database)), PostgresStore(server.url(database))
+    for seq in range(3):
+        store.append("s", seq, "asked", {"n": seq})
+    for rest, sound in ((" AND seq = 2", 1), ("", None)):
+        other._connected().execute(f"DELETE FROM records WHERE session = 's'{rest}".encode())
+        for seq in (2, 3):
+            with pytest.raises(Damaged, match="3 records were kept") as caught:
+                store.append("s", seq, "asked", {"n": seq})
+            assert caught.value.newest_sound == sound
+    store.close()
+    other.close()
 
 
 def test_content_that_was_given_up_while_it_came_is_not_published(server: Server, database: str) -> None:

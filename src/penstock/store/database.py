@@ -87,8 +87,9 @@ class Database(ABC):
         # The newest record of each session and its hash, valid while no other connection has written.
         self._heads: dict[str, tuple[int, str]] = {}
         self._generation: object = None
-        # The sessions that this store has added to, and roughly how much since the total was last checked.
-        self._worked_on: set[str] = set()
+        # The sessions that this store has added to, with the last record of each, and roughly how much since the total was last
+        # checked.
+        self._worked_on: dict[str, int] = {}
         self._grown = 0
         self._newest: tuple[str, int] | None = None  # the last record of the current transaction
         self._lost: tuple[str, int] | None = None  # a record that was acknowledged and is missing

@@ -66,6 +66,12 @@ class JournalTables(ArtifactTables):
                         if event.seq <= last:
                             records.append(self._again(execute, session, event.seq, kind, text))
                             continue
+                        if last < (known := self._worked_on.get(session, -1)):
+                            raise Damaged(
+                                f"Session {session}: {known + 1} records were kept, and {self.url} has {last + 1}: another server "
+                                "has taken over without the newest, or somebody has removed them.",
+                                last if last >= 0 else None,
+                            )
                         if event.seq > last + 1:
                             raise CallerError(f"Session {session}: the next record is {last + 1}, not {event.seq}.")
                         at = float(self._clock())
@@ -92,7 +98,7 @@ class JournalTables(ArtifactTables):
             if is_room_asked:
                 self._grown = 0
             if added:
-                self._worked_on.add(session)
+                self._worked_on[session] = last
         self._remove_places(removed)
         if is_new and added:
             self._began()

@@ -316,7 +316,7 @@ class RemovalTables(SummaryTables):
         # By the current clock alone: a clock that was once wrong and showed a later year would otherwise make everything used today
         # look old forever.
         now = self._clock()
-        busy = self._held(execute) | self._worked_on
+        busy = self._held(execute) | self._worked_on.keys()
         count = int(execute("SELECT COUNT(*) FROM sessions")[0][0])
         idle = count - sum(len(execute("SELECT 1 FROM sessions WHERE session = ?", (name,))) for name in busy)
         used = used_bytes(execute) if rules.max_bytes is not None else 0
@@ -399,7 +399,7 @@ class RemovalTables(SummaryTables):
         with self._lock:
             for session in sessions:
                 self._heads.pop(session, None)
-                self._worked_on.discard(session)
+                self._worked_on.pop(session, None)
 
 
 def _own_bytes(execute: Execute, session: str) -> int:
