@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
 from tests.store.cutting import Cutter
 
-from penstock.store import Damaged, Event, Patience, StoreFault, outage, postgres
+from penstock.errors import ToolError
+from penstock.store import Damaged, Event, Patience, Retention, StoreFault, outage, postgres
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
 
@@ -210,6 +211,40 @@ def test_a_running_session_stays_held_through_a_restart(server: Server, database
     assert {one.session: one.is_running for one in other.sessions()} == {"ours": True, "theirs": False}
     store.close()
     other.close()
+
+
+@pytest.mark.parametrize("is_answer_lost", [False, True])
+def test_a_removal_whose_line_is_cut_leaves_nothing_that_nobody_is_told_of(
+    line: Cutter, database: str, is_answer_lost: bool
+) -> None:
+    """At each request in turn and for good: whoever does as the fault says has removed every byte, whatever was carried out."""
+    line.is_answer_lost = is_answer_lost
+    times = 0
+    while True:
+        line.cut_at = None
+        store = PostgresStore(line.url(database))
+        handle = store.put(b"secret " * 9_000)
+        line.requests, line.cut_at, line.cuts = 0, times, 1_000
+        told = ""
+        try:
+            store.remove_artifact(handle)
+        except StoreFault as fault:
+            told = fault.message
+        store.close()
+        if not told:  # there was nothing left to cut
+            break
+        assert "`penstock store gc`" in told
+        line.cut_at = None
+        store = PostgresStore(line.url(database))
+        with suppress(ToolError):
+            store.remove_artifact(handle)
+        store.collect(Retention())
+        store.scrub()
+        assert store._read("SELECT (SELECT COUNT(*) FROM pieces), (SELECT COUNT(*) FROM pending)") == [(0, 0)]
+        assert store.size().artifacts == 0
+        store.close()
+        times += 1
+    assert times > 20
 
 
 def test_a_server_that_another_one_takes_over_from_is_left(server: Server, database: str) -> None:

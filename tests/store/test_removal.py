@@ -329,6 +329,29 @@ def test_what_an_older_penstock_left_in_its_pages_goes_too(tmp_path: Path) -> No
 
 
 @pytest.mark.proves("S-17")
+def test_a_file_that_cannot_be_removed_is_told_of_and_goes_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A permission is missing, or on Windows somebody reads it: nothing is said to be gone that is still there."""
+    store = SqliteStore(str(tmp_path))
+    handle = store.put(text_with(SECRET, 100_000))
+    with monkeypatch.context() as patched:
+
+        def denied(*_: object) -> None:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "content")
+
+        patched.setattr(OwnFolder, "remove", denied)
+        with pytest.raises(StoreFault, match="still there: `penstock store gc"):
+            store.remove_artifact(handle)
+        with pytest.raises(StoreFault, match="still there: `penstock store gc"):
+            store.collect(Retention())
+    assert found_in(tmp_path, SECRET)
+    store.collect(Retention())
+    assert found_in(tmp_path, SECRET) == []
+    store.close()
+
+
+@pytest.mark.proves("S-17")
 def test_who_reads_meanwhile_is_told_of_and_the_rest_goes_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

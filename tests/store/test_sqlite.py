@@ -602,6 +602,43 @@ def test_a_store_on_a_medium_that_cannot_be_written_is_read(path: Path, monkeypa
     store.close()
 
 
+@pytest.mark.parametrize("place", ["", DATABASE])
+def test_a_store_that_may_not_be_written_is_read_and_left_as_it_is(
+    path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """A permission is missing: SQLite is not asked to write, which would leave an index that nobody can write afterwards."""
+    first = SqliteStore(str(path))
+    handle = first.put(LARGE)
+    first.close()
+    before = sorted(path.iterdir())
+    mode = (path / place).stat().st_mode
+    (path / place).chmod(mode & ~0o222)
+    monkeypatch.setattr(os, "access", lambda at, _: bool(os.stat(at).st_mode & 0o200))  # root may write everything
+    store = SqliteStore(str(path))
+    assert store.read(handle, 0, len(LARGE)) == LARGE
+    with pytest.raises(StoreFault) as caught:
+        store.put(b"x")
+    assert caught.value.code == "read_only"
+    store.close()
+    assert sorted(path.iterdir()) == before
+    (path / place).chmod(mode)
+    store = SqliteStore(str(path))
+    assert store.read(store.put(b"again"), 0, 5) == b"again"
+    store.close()
+
+
+def test_a_file_system_without_locks_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a lock nobody would be the only writer: the folder is named, with what to do."""
+
+    def acquire(*_: object, **__: object) -> bool:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(locks, "acquire", acquire)
+    with pytest.raises(StoreFault, match=r"a file system without locks.*PENSTOCK_STORE") as caught:
+        SqliteStore(str(path))
+    assert str(path) in caught.value.message
+
+
 def test_half_a_store_on_a_medium_that_cannot_be_written_is_a_fault(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

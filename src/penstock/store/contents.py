@@ -215,18 +215,25 @@ class FileTables(Tables):
             execute("DELETE FROM small_contents WHERE number = ?", (_number(place),))
         return places
 
-    def _remove(self, places: list[str]) -> None:
-        """Remove files that no row names any more; what cannot be removed now is removed by the next pruning."""
+    def _remove(self, places: list[str]) -> StoreFault | None:
+        """Remove files that no row names any more; return why one is still there, which the next pruning removes."""
+        left: StoreFault | None = None
         places = [place for place in places if not _is_row(place)]
         if not places:
-            return
-        with self._lock, suppress(StoreFault), self._exclusive():  # what stays now is removed by the next pruning
-            for place in places:
-                # The same content may have been added again meanwhile.
-                digest = place.removesuffix(_COMPRESSED)
-                if not self._read("SELECT 1 FROM contents WHERE digest = ? AND place = ?", (digest, place)):
-                    with suppress(OSError):
-                        self._kept().remove(place)
+            return left
+        try:
+            with self._lock, self._exclusive():
+                for place in places:
+                    # The same content may have been added again meanwhile.
+                    digest = place.removesuffix(_COMPRESSED)
+                    if not self._read("SELECT 1 FROM contents WHERE digest = ? AND place = ?", (digest, place)):
+                        try:
+                            self._kept().remove(place)
+                        except OSError as error:
+                            left = fault_of(error)
+        except StoreFault as fault:
+            left = fault
+        return left
 
     def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:
         """Return one piece from its row or file; None if that is missing or the disk cannot read it."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
+    from penstock.store.kept import StoreFault
     from penstock.store.pieces import Content, PieceLayout
 
 Done = TypeVar("Done")
@@ -195,8 +196,8 @@ class Database(ABC):
         """Remove staged content that is not wanted; does nothing if it has gone."""
 
     @abstractmethod
-    def _remove(self, places: list[str]) -> None:
-        """Remove content, after the transaction that deleted its row."""
+    def _remove(self, places: list[str]) -> StoreFault | None:
+        """Remove content, after the transaction that deleted its row; return why some of it is still there, or None."""
 
     @abstractmethod
     def _stored(self, place: str, number: int, start: int, count: int) -> bytes | None:

@@ -187,17 +187,15 @@ class ContentPlaces(Database):
 
         Args:
             places: Of files, rows and objects.
-            for_good: Whether to report an object that cannot be removed now: it stays condemned, and a later pruning removes it.
+            for_good: Whether to report what cannot be removed now: a later pruning removes it.
 
         Raises:
-            StoreFault: `unreachable`, if reported.
+            StoreFault: Some of it is still there, if that is reported.
         """
-        self._remove([place for place in places if not is_object(place)])
+        left = self._remove([place for place in places if not is_object(place)])
         objects = self._objects
-        if objects is None:
-            return
         for place in filter(is_object, places):
-            if not objects.holds(place):
+            if objects is None or not objects.holds(place):
                 continue
             try:
                 if self._read("SELECT 1 FROM loose_objects WHERE place = ? AND since <= ?", (place, _CONDEMNED)):
@@ -205,11 +203,11 @@ class ContentPlaces(Database):
                     with self._appending() as execute:
                         execute("DELETE FROM loose_objects WHERE place = ?", (place,))
             except StoreFault as fault:
-                if for_good:
-                    gc = f"penstock store gc{self._command_option()}"
-                    raise StoreFault(
-                        fault.code, f"{fault.message} What was removed is still there: `{gc}` takes it away later."
-                    ) from fault
+                left = fault
+        if left is not None and for_good:
+            gc = f"penstock store gc{self._command_option()}"
+            said = f"{left.message} What was removed is still there: `{gc}` takes it away later."
+            raise StoreFault(left.code, said) from left
 
 
 def _elsewhere(place: str) -> str:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from penstock.store.database import Done, Execute, Rows
     from penstock.store.patience import PatientConnection
+    from penstock.store.retention import Removal
 
 SCHEMA = "penstock"
 """The database schema that holds our tables."""
@@ -393,8 +394,10 @@ class PostgresStore(Tables):
 
     def _remove(self, places: list[str]) -> None:
         """Remove the rows of content, unless a content names them."""
-        if not places:
-            return
+        if places:
+            self._lasting(partial(self._remove_once, places))
+
+    def _remove_once(self, places: list[str]) -> None:
         # A writer that never learned whether its transaction was committed discards what it staged: the lock waits for the end of
         # that transaction, and what it published stays.
         with self._writing() as execute:
@@ -445,11 +448,35 @@ class PostgresStore(Tables):
     def _shrink(self) -> None:
         """Do nothing: the server's own vacuum releases space."""
 
+    def remove_sessions(self, sessions: Iterable[str]) -> list[Removal]:
+        """Remove sessions for good; `Store.remove_sessions` says more."""
+        with self._finished_later():
+            return super().remove_sessions(sessions)
+
+    def remove_artifact(self, handle: str) -> Removal:
+        """Remove the content of an artifact for good; `Store.remove_artifact` says more."""
+        with self._finished_later():
+            return super().remove_artifact(handle)
+
+    @contextmanager
+    def _finished_later(self) -> Iterator[None]:
+        """Name the command that finishes a removal whose connection was lost: what it was to remove may have no name any more."""
+        try:
+            yield
+        except StoreFault as fault:
+            if self._connection is not None and not self._connection.closed:
+                raise
+            said = "What was named may be gone from the lists with its bytes still there: `penstock store gc` takes them away."
+            raise StoreFault(fault.code, f"{fault.message} {said}") from fault
+
     def scrub(self) -> None:
         """Rewrite the tables without what was deleted; `Store.scrub` says more.
 
         This reaches as far as SQL does: the server's log (`pg_wal`), its replicas and its backups keep their content.
         """
+        self._lasting(self._scrub_once)
+
+    def _scrub_once(self) -> None:
         left: list[str] = []
         with self._lock:
             try:

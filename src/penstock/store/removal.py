@@ -298,8 +298,8 @@ class RemovalTables(SummaryTables):
             places += self._leftovers(execute) if share == 1.0 else []
             self._write_down(execute, found)
         self._forget(sessions)
-        self._remove_places(places)
         self._shrink()
+        self._remove_places(places, for_good=share == 1.0)
         return found
 
     def _began(self) -> None:

@@ -48,6 +48,7 @@ _RESERVE = "reserve"
 # For the log of a removal, which holds each overwritten page: a session of some 400 records at once, a longer one in parts.
 _RESERVE_BYTES = 2 << 20
 _NOTE_BYTES = 4_096  # a session's name of 200 characters, escaped, takes a third of it
+_NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS}
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second if damage makes SQLite return invalid text
 _FULL = "the disk is full (make some room; then `penstock store gc` makes more)"
 # Affects only a database without tables: free pages are released on request.
@@ -125,6 +126,7 @@ class SqliteStore(FileTables):
                 # every lock that this process has on it, including those of another connection.
                 with suppress(FileExistsError):
                     os.close(self._folder.create(DATABASE))
+                self._expect_permission()
                 self._connect_or_read()
                 self._lost = self._missing()
                 self._leave_to_others()
@@ -146,6 +148,15 @@ class SqliteStore(FileTables):
             return
         if (os.path.exists(log) and os.path.getsize(log)) or self._noted() is not None:
             raise self._unopened(f"is {'empty' if os.path.lexists(self._database) else 'gone'}, and it held records")
+
+    def _expect_permission(self) -> None:
+        """Raise PermissionError if folder or database may not be written.
+
+        SQLite notices too late, refuses to read as well, and leaves an index that stays unwritable after the permission is back.
+        """
+        for place in (self.path, self._database):
+            if not os.access(place, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), place)
 
     def _is_empty(self) -> bool:
         """Return whether there is no database yet, or its file is empty."""
@@ -310,6 +321,9 @@ class SqliteStore(FileTables):
         try:
             return locks.acquire(self._guard)
         except OSError as error:
+            if error.errno in _NO_LOCKS:
+                said = f"{self.path} is on a file system without locks ({error.strerror}), and a store needs them."
+                raise StoreFault("io_error", f"{said} Keep it elsewhere: --store FOLDER, or PENSTOCK_STORE.") from error
             raise fault_of(error) from error
 
     @contextmanager
