@@ -9,6 +9,7 @@ import pytest
 
 from penstock.cobol import scan
 from penstock.cobol.facts import call_diagram, facts
+from penstock.cobol.facts.control import ProgramCall
 
 from .sources import fixed, program
 
@@ -737,6 +738,22 @@ def test_the_call_diagram_shows_programs_and_resources() -> None:
     assert 'c1(["WS-X ?"])' in drawn
     assert 'r0[("T1")]' in drawn
     assert "program ---|table D| r0" in drawn
+
+
+def test_the_call_diagram_asks_each_call_for_its_names_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are found anew at each look: to look for each name of a call would take n * n."""
+    moved = (f"IF WS-X = 'X' MOVE 'P{number}' TO WS-X END-IF" for number in range(40))
+    found = ran(*moved, "CALL WS-X", "CALL WS-X", data=("01  WS-X PIC X(8).",))
+    asked: list[ProgramCall] = []
+    names = vars(ProgramCall)["names"]
+
+    def counted(call: ProgramCall) -> tuple[str, ...]:
+        asked.append(call)
+        return tuple(names.__get__(call))
+
+    monkeypatch.setattr(ProgramCall, "names", property(counted))
+    drawn = call_diagram(found)
+    assert ('(["P39"])' in drawn, len(asked)) == (True, 2)
 
 
 def test_what_a_copied_paragraph_does_is_not_done_by_the_one_that_its_copy_follows() -> None:

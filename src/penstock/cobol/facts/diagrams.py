@@ -63,8 +63,9 @@ def call_diagram(facts: Facts) -> str:
     text = ["flowchart LR", f"    program[[{quoted(facts.program or '?')}]]"]
     targets: dict[tuple[str, str, bool], None] = {}
     for call in facts.calls:
-        for name in call.names or (call.target,):
-            targets.setdefault((name, call.call_type, not call.names))
+        names = call.names
+        for name in names or (call.target,):
+            targets.setdefault((name, call.call_type, not names))
     numbers = {row: at for at, row in enumerate(list(targets)[:MAX_NODES])}
     for (name, call_type, unknown), at in numbers.items():
         text.append(f"    c{at}([{quoted(name + ' ?' * unknown)}])")
