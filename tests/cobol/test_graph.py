@@ -424,7 +424,9 @@ def _names_of_nodes(graph: EstateGraph) -> Callable[[NodeId], set[str]]:
 
     def names(node: NodeId) -> set[str]:
         last = node.name.rpartition(".")[2]
-        return {node.name, last, *others.get(node.name, ())} - {""}
+        # A program composes MWRD* of pieces.
+        pieces = node.name.split("*") if node.kind == "queue" else ()
+        return {node.name, last, *pieces, *others.get(node.name, ())} - {""}
 
     return names
 

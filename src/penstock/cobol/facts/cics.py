@@ -8,14 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..program import key
+from .group_texts import DATA
 from .resources import RUNNING, CicsOperation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Literal
 
     from .code import Block, Code
     from .execs import ExecCommand
+    from .file_names import FileNames
     from .reaching import Reaching
+    from .resources import Resolved
 
 # For each group of commands: the options that name the resource, of which the first present counts, and its kind.
 _RESOURCES: tuple[tuple[frozenset[str], tuple[str, ...], str], ...] = (
@@ -59,12 +63,18 @@ _ANY = (
 )
 
 
-def operations(code: Code, reaching: Reaching) -> tuple[CicsOperation, ...]:
+_COMPOSED = frozenset({"tsqueue", "tdqueue", "transaction"})
+"""The resources whose names programs put together, often with that of the terminal."""
+_MOST_OF_TRANSACTION = 4
+
+
+def operations(code: Code, reaching: Reaching, names: FileNames) -> tuple[CicsOperation, ...]:
     """Return the EXEC CICS blocks in order, including those in copybooks.
 
     Args:
         code: The statements and blocks.
         reaching: The values that data items can have at a block, for resources that a data item names.
+        names: The names that items may have anywhere, also composed ones.
     """
     blocks = [block for block in code.blocks if block.exec.kind == "CICS" and block.command.name]
     if not blocks:
@@ -72,22 +82,25 @@ def operations(code: Code, reaching: Reaching) -> tuple[CicsOperation, ...]:
     named = [name for block in blocks if (name := _variable(block.command)) is not None]
     mapsets = [name for block in blocks if (name := block.command.get("MAPSET")) and name[0] not in "'\""]
     reaching.follow([*named, *mapsets])
-    return tuple(_operation(block, code, reaching) for block in blocks)
+    return tuple(_operation(block, code, reaching, names) for block in blocks)
 
 
-def _operation(block: Block, code: Code, reaching: Reaching) -> CicsOperation:
+def _operation(block: Block, code: Code, reaching: Reaching, names: FileNames) -> CicsOperation:
     """Return the operation of one block."""
     command = block.command
     name, kind = _resource(command)
     variable = _variable(command)
     reached = None if variable is None else reaching.at_block(variable, block)
     resp = command.get("RESP")
+    values = reached.values if reached else ()
+    if variable is not None and kind in _COMPOSED and not values:
+        values = tuple(_composed(names.of(variable), is_whole=kind == "transaction"))
     response: Literal["RESP", "NOHANDLE", ""] = "RESP" if resp else "NOHANDLE" if command.has("NOHANDLE") else ""
     return CicsOperation(
         command=command.name,
         resource=name,
         kind=kind,
-        resolved=reached.values if reached else (),
+        resolved=values,
         resp=resp or None,
         response=response,
         options=command.options,
@@ -100,6 +113,18 @@ def _operation(block: Block, code: Code, reaching: Reaching) -> CicsOperation:
         mapset=_mapset(block, reaching),
         is_running=key(name or "") == RUNNING or (reached is not None and reached.is_running),
     )
+
+
+def _composed(values: tuple[Resolved, ...], *, is_whole: bool) -> Iterator[Resolved]:
+    """Yield the names that a program composes.
+
+    Args:
+        values: The names, with `*` for what is data.
+        is_whole: Whether a name counts only if all of it is known, as that of a transaction.
+    """
+    for value in values:
+        if not is_whole or (DATA not in value.value and len(value.value) <= _MOST_OF_TRANSACTION):
+            yield value
 
 
 def _mapset(block: Block, reaching: Reaching) -> str | None:

@@ -79,7 +79,7 @@ def collected(
     nested = trees(code)  # shared by everything that needs nested statements
     reaching = Reaching(code, nested, expanded.pieces, data.names, data.referred, values, data.all_records)
     literals = _literals(data)
-    file_names = FileNames(code, data.names, values, reaching, literals)  # for ASSIGN and for operating system commands
+    file_names = FileNames(code, data.names, values, reaching, literals)  # for ASSIGN, CICS and system commands
     found = _operations(code, data, values, reaching, file_names, expanded.rows, called)
     walks = [list(walk(nodes)) for nodes in nested]  # once for shapes, rules and errors
     shapes = [shape(nodes) for nodes in walks]
@@ -227,7 +227,7 @@ def _operations(
     return InterfaceOperations(
         files=files.files(rows, data.items, data.records, code, file_names.of),
         sql=sql.operations(code, DynamicSql(code, data.names, reaching)),
-        cics=cics.operations(code, reaching),
+        cics=cics.operations(code, reaching, file_names),
         dli=ims.operations(code, data.names, values, reaching, called),
         mq=mq.operations(code, values, called),
         idms=idms.operations(code),

@@ -88,7 +88,7 @@ class FileNames:
         index = self._names.one(text)
         own = None if index is None else self._groups.group(index)
         if own is not None:
-            item = self._names.items[own]
+            item = self._names.items[self._groups.first_text(own)]
             texts = self._groups.at(own, None)
             yield own, [Resolved(one, "VALUE", item.line, item.copybook) for one in self._telling(texts)]
         by_group: dict[int, list[Resolved]] = {}

@@ -64,6 +64,11 @@ class GroupTexts:
         texts = [self._texts(at, named.get(at), site) for at in parts]
         return ["".join(pieces).rstrip() for pieces in islice(product(*texts), _MOST_TEXTS)]
 
+    def first_text(self, group: int) -> int:
+        """Return the first part of a group that has a text from the beginning, as its VALUE says; the group if none has."""
+        parts = (at for at in self._parts(group) if literal(self._names.items[at].value or "") is not None)
+        return next(parts, group)
+
     def _parts(self, group: int) -> list[int]:
         """Return the elementary parts of a group in order, without those that redefine others."""
         found: list[int] = []
