@@ -618,6 +618,29 @@ def test_letters_of_an_unknown_codec_are_told(text: str, encoding: str) -> None:
     assert [(warned.line, "not known" in warned.text) for warned in source.warnings] == [(2, True)]
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding", "told"),
+    [
+        ("ｼﾜｹ", "cp932", "cp932"),
+        ("ﾄﾘﾋｷｻｷ ﾏｽﾀ 1 ｺｰﾄﾞ", "cp932", "cp932"),
+        ("ЗАПИСЬ ФАЙЛА КЛИЕНТОВ", "cp1251", "latin-1"),
+        ("ΑΡΧΕΙΟ ΠΕΛΑΤΩΝ", "iso8859-7", "latin-1"),
+        ("╔═══╦═╗ ║ ╚═══╩═╝", "cp850", "latin-1"),
+        ("고객 정보", "euc_kr", "latin-1"),
+        ("ÄNDERUNG, STRASSE ODER STRAßE, ÜBERGABE", "latin-1", "latin-1"),
+    ],
+)
+def test_words_in_kana_of_one_byte_are_japanese(text: str, encoding: str, told: str) -> None:
+    """Old copybooks have no other letters beyond ASCII; words in other codecs differ by their bytes."""
+    source = scan(
+        f"       PROGRAM-ID. A.\n      * {text}\n       PROCEDURE DIVISION.\n           GOBACK.\n".encode(encoding)
+    )
+    assert source.encoding == told
+    if told == "cp932":
+        assert source.shown(2).endswith(text)
+        assert not source.warnings
+
+
 def test_a_line_that_begins_with_an_asterisk_beside_its_column_is_a_comment_behind_a_sentence() -> None:
     """No sentence begins with an asterisk, so such a line is a comment; within a sentence it multiplies."""
     source = scan(

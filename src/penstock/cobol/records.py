@@ -7,6 +7,7 @@ is code (`reading`).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -17,6 +18,23 @@ RECORD_BYTES = 80
 AREA_A, IDENTIFICATION = 7, 72
 """The columns of a card where code begins and ends, counted from 0."""
 TAB = 8
+def _is_kana(runs: list[bytes]) -> bool:
+    """Return whether runs of bytes beyond ASCII are words in kana of one byte, which the files of old Japanese systems may have alone.
+
+    In other codecs such bytes are capitals with accents, which stand alone; Cyrillic or Greek capitals, nearly all from 0xC0 on;
+    lines of boxes, of which one is the most frequent; or halves of letters, and then their number is even.
+    """
+    letters = b"".join(runs)
+    often = Counter(letters)
+    return (
+        _KANA.fullmatch(letters) is not None
+        and any(len(run) > 2 and len(run) % 2 for run in runs)
+        and 2 * len(runs) < len(letters)
+        and 3 * max(often.values()) <= len(letters)
+        and 6 * sum(often[byte] for byte in range(0xA6, 0xC0)) > len(letters)
+    )
+
+
 # In EBCDIC a record may end with NEL or with LF, depending on the tool that transferred it.
 _RECORD_MARKS = {"cp037": (b"\x15", b"\x25")}
 _UNREAD = "\ufffd"
@@ -33,6 +51,7 @@ _USUAL_LEADS = {"cp932": range(0x81, 0x99), "euc_jis_2004": (*range(0xA1, 0xA9),
 _EUC_KANA = b"\xa4\xa5"
 """The leads of kana in EUC: Korean and Chinese share the others."""
 _LETTERS_OF_A_KANA = 50
+_KANA = re.compile(rb"[\xa1-\xdf]++")
 # What Latin-1 text does not contain: runs of two-byte letters, the box characters of DOS, or a letter of UTF-8.
 _HIGH = re.compile(rb"[\x80-\xff]++")
 _OF_DOS = re.compile(rb"(?<=[A-Za-z])[\x81\x82\x84\x87\x8d\x8f\x90\x98\x9d](?=[A-Za-z])")
@@ -113,6 +132,8 @@ def _encoding(data: bytes) -> tuple[str, str]:
                 f"bytes that are not letters of {encoding}: {damage}, each read as {_UNREAD}" if damage else "",
             )
     high = _HIGH.findall(data)
+    if _is_kana(high):
+        return "cp932", ""
     paired = [run for run in high if len(run) > 3 and len(set(run)) > 1] or _UTF_8.findall(data)
     if 2 * sum(map(len, paired)) > sum(map(len, high)) or _OF_DOS.search(data):
         return "latin-1", "letters of an encoding that is not known: each byte is read as a letter of latin-1"
