@@ -70,7 +70,9 @@ class ShownItem(NamedTuple):
     names: tuple[str, ...]
     """The name, followed by its qualifiers from the inside out."""
     clause: str
-    """The clause that names the data item, in capitals: SOURCE, FROM, USING and so on; "(" for a subscript, "" for a property of a control."""
+    """The clause that names the data item, in capitals: SOURCE, FROM, USING and so on; "(" for a subscript, "" for a property of a
+    control.
+    """
     line: int
     copybook: str | None
     copybook_line: int | None = None

@@ -147,7 +147,8 @@ class Solution:
         by_caller: dict[int, list[tuple[int, int]]] = {}
         for caller, node, callee in calls:
             by_caller.setdefault(caller, []).append((node, callee))
-        # Each range is visited, even one at whose start there are no definitions: it may have some of its own where it performs another.
+        # Each range is visited, even one at whose start there are no definitions: it may have some of its own where it performs
+        # another.
         waiting = deque(range(len(self._entries)))
         while waiting:
             caller = waiting.popleft()
