@@ -246,20 +246,12 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
     at += 1
     while at < len(words):
         word = upper[at]
-        # Clauses may be in any order and most of their words are optional; operands extend to the next word that begins
-        # a clause. INDEXED ends its clause: RECORD after it begins the next.
-        at = _past(upper, at + 1) if word in _CLAUSES and word not in _ENDING else at + 1
-        following = upper[at] if at < len(words) else ""
-        end = at
-        while end < len(words) and upper[end] not in _CLAUSES:
-            end += 1
+        at, end = _operands(upper, at)
+        operands, following = words[at:end], upper[at] if at < len(words) else ""
         if word == "ASSIGN":
-            if upper[at : at + 2] == ["LINE", "ADVANCING"]:  # of a printer, not an organization
-                at += 2
-                end = next((n for n in range(at + 1, len(words)) if upper[n] in _CLAUSES), len(words))
-            assign = tuple(words[at:end])
+            assign = tuple(operands)
         elif word == "STATUS":
-            status = tuple(_qualified(words[at:end]))[:2]
+            status = tuple(_qualified(operands))[:2]
         elif word == "ACCESS":
             access = following
             # The PDP-10 has no ORGANIZATION.
@@ -268,16 +260,14 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
         elif word == "LINE" and following == "SEQUENTIAL":
             organization = "LINE SEQUENTIAL"
             at += 1
-        elif word == "RELATIVE" and at < end:
-            keys += _qualified(words[at:end])[:1]
+        elif word == "RELATIVE" and operands:
+            keys += _qualified(operands)[:1]
         elif word in _ORGANIZATIONS:
             organization = word
-        elif word == "ALTERNATE" and at < end and upper[at] not in _BUFFERS:
-            # One clause of Wang's VS has all alternate keys: `01 IS A DUPLICATES 02 IS B`.
-            behind = (n + 1 for n in range(at, end - 1) if upper[n] == "IS")
-            keys += [name for n in (at, *behind) for name in _key(words[n:end]) if not name.isdigit()]
-        elif word == "RECORD" and at < end:
-            keys += _key(words[at:end])
+        elif word == "ALTERNATE" and operands and following not in _BUFFERS:
+            keys += _alternate_keys(operands)
+        elif word == "RECORD" and operands:
+            keys += _key(operands)
     dd, named_by = _dd(assign, resolve)
     return ProgramFile(
         name=name,
@@ -292,6 +282,24 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
         status=status,
         copybook=row.copybook,
     )
+
+
+def _operands(upper: list[str], at: int) -> tuple[int, int]:
+    """Return where the operands of the word at an index begin, and where they end: at the next word that begins a clause."""
+    word = upper[at]
+    # Clauses may be in any order and most of their words are optional. INDEXED ends its clause: RECORD after it begins the next.
+    begin = end = _past(upper, at + 1) if word in _CLAUSES and word not in _ENDING else at + 1
+    if word == "ASSIGN" and upper[begin : begin + 2] == ["LINE", "ADVANCING"]:  # of a printer, not an organization
+        begin, end = begin + 2, begin + 3
+    while end < len(upper) and upper[end] not in _CLAUSES:
+        end += 1
+    return begin, end
+
+
+def _alternate_keys(words: Sequence[str]) -> list[str]:
+    """Return the names in an ALTERNATE KEY; one clause of Wang's VS has them all: `01 IS A DUPLICATES 02 IS B`."""
+    behind = (at + 1 for at, word in enumerate(words[:-1]) if word.upper() == "IS")
+    return [name for at in (0, *behind) for name in _key(words[at:]) if not name.isdigit()]
 
 
 def _key(words: Sequence[str]) -> list[str]:
