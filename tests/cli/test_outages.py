@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -86,3 +88,27 @@ def test_a_run_waits_for_the_server_of_its_store(
         again, _, _ = resumed(store, session.session)
         assert again.state.phase == ("ready" if status else "idle")
         assert store.check() == []
+
+
+def test_a_program_hears_that_the_store_is_waited_for(server: Server, tmp_path: Path) -> None:  # noqa: F811 - a fixture
+    """The events of a session are in the store itself, so the wait for it has a type of its own."""
+    url = server.database(os.urandom(8).hex())
+
+    def policy(_: Any) -> Any:
+        server.stop()
+        threading.Timer(1.0, server.start).start()
+        return say("Here.")
+
+    with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
+        begin = ["run", "x", "--root", str(tmp_path), "--model", "openai-chat:x", "--base-url", provider.base_url]
+        done = subprocess.run(
+            [*warm_penstock(), *begin, "--store", url, "--output-format", "stream-json"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    waits = [event["message"] for event in events if event["type"] == "wait"]
+    assert waits[0].startswith("waits 10 min: postgresql://")
+    assert waits[-1] == "the store answers again"
+    assert (events[-1]["type"], events[-1]["answer"]) == ("result", "Here.")

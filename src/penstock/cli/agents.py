@@ -398,7 +398,7 @@ def _agent(
     )
     store.patience = Patience(
         seconds=terms.max_wait_seconds,
-        say=lambda what: agent.listener.step(session, what),
+        say=(lambda what: agent.listener.step(session, what)) if events is None else events.wait,
         given_up=lambda: agent.is_stopped,
     )
     return agent

@@ -94,6 +94,10 @@ class EventListener:
     def step(self, session: Session, what: str) -> None:
         """Write nothing: each step is an event, too."""
 
+    def wait(self, what: str) -> None:
+        """Write that the store is waited for, or answers again, which is no event of the session."""
+        _write("wait", message=what)
+
     def watch(self, agent: Agent) -> None:
         """Write every event of an agent's session from now on.
 
