@@ -18,8 +18,10 @@ RECORD_BYTES = 80
 AREA_A, IDENTIFICATION = 7, 72
 """The columns of a card where code begins and ends, counted from 0."""
 TAB = 8
+
+
 def _is_kana(runs: list[bytes]) -> bool:
-    """Return whether runs of bytes beyond ASCII are words in kana of one byte, which the files of old Japanese systems may have alone.
+    """Return whether runs of bytes beyond ASCII are words in kana of one byte, which files of old Japanese systems may have alone.
 
     In other codecs such bytes are capitals with accents, which stand alone; Cyrillic or Greek capitals, nearly all from 0xC0 on;
     lines of boxes, of which one is the most frequent; or halves of letters, and then their number is even.

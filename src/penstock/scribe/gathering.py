@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +16,7 @@ from penstock.cobol.estate import COBOL_KINDS
 from penstock.errors import ToolError
 from penstock.outline import language_of
 from penstock.text import escape
-from penstock.workspace import refusals, system
+from penstock.workspace import system
 from penstock.workspace.deadline import Deadline
 from penstock.workspace.globs import EVERYTHING
 from penstock.workspace.walk import Walk
@@ -169,11 +168,7 @@ def _names(root: Root, paths: Iterable[str], progress: Callable[[int], None] | N
     """Yield paths of files from the root, and whether each was named explicitly."""
     for path in paths:
         relative = root.relative(path)
-        try:
-            status = root.look(relative)
-        except OSError as error:
-            raise refusals.refusal(error, relative) from error
-        if not stat.S_ISDIR(status.st_mode):
+        if not root.is_folder(relative):
             yield os.fsdecode(relative), True
             continue
         walk = Walk(

@@ -188,6 +188,17 @@ class Root:
         finally:
             system.close_folder(folder)
 
+    def is_folder(self, relative: bytes) -> bool:
+        """Return whether a path that was named is a folder.
+
+        Raises:
+            ToolError: Nothing is there, or it cannot be looked at.
+        """
+        try:
+            return stat.S_ISDIR(self.look(relative).st_mode)
+        except OSError as error:
+            raise refusal(error, relative) from error
+
     def open_file(self, relative: bytes) -> OpenFile:
         """Return the regular file at `relative`, open for reading.
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import codecs
 import errno
 import os
-import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import ToolError
@@ -155,11 +154,7 @@ def search(
     glob = root.tied(glob, path)
     selection = selected(glob)
     relative = root.relative(path)
-    try:
-        status = root.look(relative)
-    except OSError as error:
-        raise refusals.refusal(error, relative) from error
-    if not stat.S_ISDIR(status.st_mode):
+    if not root.is_folder(relative):
         file = root.open_file(relative)
         try:
             state.search_file(file.descriptor, relative)

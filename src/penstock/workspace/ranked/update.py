@@ -55,12 +55,8 @@ class Files:
         self, root: Root, path: str, *, include_hidden: bool, include_ignored: bool, deadline: Deadline
     ) -> None:
         self._relative = relative = root.relative(path)
-        try:
-            status = root.look(relative)
-        except OSError as error:
-            raise refusals.refusal(error, relative) from error
         self.walk: Walk | None = None
-        if stat.S_ISDIR(status.st_mode):
+        if root.is_folder(relative):
             self.walk = Walk(
                 root,
                 path,
