@@ -705,6 +705,10 @@ def test_the_type_of_a_program_has_a_reason() -> None:
     argument = ("01  P.", "    05  L PIC 9(4) BINARY.", "    05  P1 PIC X(9).")
     found = told(fixed(*head, *argument, *asked, "    ACCEPT S.", "    STOP RUN."))
     assert (found.type, found.type_reason) == ("interactive", "it has a screen at line 12")
+    # The usage of a workstation's screen is that of its items; the screen begins with the record.
+    station = ("01  S", "    USAGE IS DISPLAY-WS.", "    05  ROW 2 COLUMN 3 PIC X(9) SOURCE P1 OBJECT P1.")
+    found = told(fixed(*head, *argument, *station, asked[-1], "    DISPLAY AND READ S ON CRT.", "    STOP RUN."))
+    assert (found.type, found.type_reason) == ("interactive", "it has a screen at line 11")
     placed = told(program("    DISPLAY 'Key'.", "    ACCEPT K LINE 3 POSITION 9.", "    ACCEPT K FROM LINE NUMBER."))
     assert (placed.type, placed.type_reason) == ("interactive", "it has a screen at line 5")
 

@@ -658,6 +658,28 @@ def _depths(code: str) -> str:
     return " ".join(f"{said.verb} {said.depth}" for said in found.statements if said.verb != "EXIT")
 
 
+@pytest.mark.parametrize(
+    ("header", "text", "using"),
+    [
+        (("PROCEDURE DIVISION USING", "    A", "    COPY LK."), "B C.", ("A", "B", "C")),
+        (("PROCEDURE DIVISION USING COPY LK.",), "B.", ("B",)),
+        (("PROCEDURE DIVISION USING A COPY 'lk.cpy' .",), "B", ("A", "B")),
+        # Without the copybook, only those are known that the program names.
+        (("PROCEDURE DIVISION USING", "    A", "    COPY LK OF LIB."), None, ("A",)),
+        (("PROCEDURE DIVISION USING C-COPY COPY-C.",), None, ("C-COPY", "COPY-C")),
+    ],
+)
+def test_the_last_parameters_of_a_header_may_be_copied(
+    header: tuple[str, ...], text: str | None, using: tuple[str, ...]
+) -> None:
+    """Their COPY is a part of the header: it is no statement, and no paragraph begins with it."""
+    source = fixed("ID DIVISION.", "PROGRAM-ID. P.", *header, "X SECTION.", "Y.", "    GOBACK.")
+    found = one(scan(source, copybooks=lambda name, library: None if text is None else scan(f"           {text}\n")))
+    assert found.using == using
+    assert (names(found), verbs(found)) == (["Y"], ["GOBACK"])
+    assert len(found.copies) == (0 if "COPY-C." in header[-1] else 1)
+
+
 @pytest.mark.parametrize("convention", ["EXTERN", "WITH STDCALL LINKAGE", "WITH C LINKAGE"])
 def test_a_convention_may_stand_before_the_parameters(convention: str) -> None:
     """In `PROCEDURE DIVISION EXTERN USING` the parameters are those of USING, and EXTERN is not a paragraph."""

@@ -201,7 +201,7 @@ def _follow(verb: str, rest: list[Any], here: tuple[int, int], stack: Any, size:
 @pytest.mark.proves("C-16")
 @settings(max_examples=30)
 @given(programs())
-@example(([[("perform", 1, 1, False)], [("set", "X", "A1"), ("perform", 2, 2, False)], [("call", "X")]], {}))
+@example(([[("perform", 1, 1, False), ("stop",)], [("set", "X", "A1"), ("perform", 2, 2, False)], [("call", "X")]], {}))
 def test_a_value_on_some_path_is_found_and_a_sure_value_is_the_only_one(
     program: tuple[list[list[Statement]], dict[str, str]],
 ) -> None:

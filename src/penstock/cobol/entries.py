@@ -25,6 +25,8 @@ _CONVENTION = (
     rf"(?>WITH\s++|)(?!(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])){_NAME}"
     rf"(?>\s++LINKAGE|)(?=\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-]))"
 )
+# COPY with the period of the header around it; a name is not one of its parameters.
+_LAST_PARAMETERS = rf"OPY\s++(?>{LITERAL}|{_NAME})(?>\s++(?:OF|IN)\s++(?>{LITERAL}|{_NAME})|)\s*+\."
 CLAUSES = vocabulary(
     "PIC PICTURE VALUE VALUES OCCURS REDEFINES USAGE COMP COMP-1 COMP-2 COMP-3 COMP-4 COMP-5 BINARY DISPLAY PACKED-DECIMAL INDEX "
     "POINTER SIGN SYNC SYNCHRONIZED JUST JUSTIFIED BLANK LINE COLUMN COL GROUP TYPE"
@@ -50,7 +52,8 @@ _BODY = (
 
 ENTRY = re.compile(
     rf"[\s,;.]*+(?:(?P<block>{BLOCK})(?>\s*+{PERIOD}|)"
-    rf"|(?P<division>{_DIVISIONS})(?>(?>\s++{_CONVENTION}|)(?P<using>\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])[^.]*+)"
+    rf"|(?P<division>{_DIVISIONS})(?>(?>\s++{_CONVENTION}|)(?P<using>\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])"
+    rf"(?>(?:[^.C]++|(?<=[\w@#$-])C|C(?!{_LAST_PARAMETERS}))*))"
     rf"|\s++WITH\s++{_NAME}\s++LINKAGE(?![\w-])|)(?>\s*+\.|)"
     rf"|(?P<ends>END)\s++(?P<unit>{_UNITS})(?![\w-])\s*+(?>(?P<ended>{LITERAL}|{_NAME})|)(?>\s*+\.|)"
     rf"|(?P<id>{_IDS})\s*+\.?+\s*+(?>(?P<name>{LITERAL}|{_NAME}(?>(?:\.(?=[A-Z]){_NAME})*))|)"

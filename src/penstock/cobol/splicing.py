@@ -46,6 +46,8 @@ _BEFORE = re.compile(
     r"(?:\.|\bEND-EXEC|\A|(?:\bCOPY|-INC|\+\+INCLUDE)\s++[^\s.]++(?:\s++(?:OF|IN)\s++[^\s.]++|\s++SUPPRESS)?)\s*+\Z"
 )
 """What precedes the beginning of a sentence, or another copy without a period of its own."""
+_PARAMETERS = re.compile(r"\bDIVISION\s++(?:USING|CHAINING)(?![\w-])[^.]*+\Z")
+"""A header without its end: the period of copied parameters and that of their COPY are the same one."""
 _FAR = 400
 """How many characters before a COPY are examined: blanks and comments may come between."""
 _PERIOD = re.compile(rf"{GAP}\.")
@@ -103,6 +105,12 @@ def spliced(made: Replaced, folded: str, find: Lookup | None) -> Spliced:
             literals = [one.span() for one in _LITERALS.finditer(folded)]
         if (around := bisect_right(literals, (start, end)) - 1) >= 0 and start < literals[around][1]:
             continue
+        if (
+            text.endswith(".")
+            and _PERIOD.match(folded, end)
+            and _PARAMETERS.search(folded[max(0, start - _FAR) : start])
+        ):
+            text = text[:-1]
         parts += (code[at:start], text, " ", code[start:end])
         period = _PERIOD.match(folded, end) if found.opens else None
         if period is not None:  # it ends the COPY, and not the sentence that is open

@@ -198,7 +198,7 @@ class _Walk:
                 if entry["exec"] is not None and self._is_executed(entry):
                     return entry.start("block"), True
                 if self._part(entry):
-                    return at, True
+                    return self._parameters(entry), True
                 continue
             start, second = entry.start(WORD), entry[SECOND]
             level = int(word) if len(word) < 3 and word.isdecimal() else None
@@ -342,6 +342,17 @@ class _Walk:
         elif entry["id"] is not None:
             self._identify(entry)
         return False
+
+    def _parameters(self, entry: re.Match[str]) -> int:
+        """Return where the statements begin after a header: behind the COPY of its last parameters, if they are copied."""
+        at = entry.end()
+        if entry["division"] is None or entry["using"] is None or entry[0].endswith("."):
+            return at
+        copy = ENTRY.match(self._folded, at)
+        if copy is None or copy["block"] is None or copy["exec"] is not None:
+            return at
+        self._draft(at).blocks.append(copy.span("block"))
+        return copy.end()
 
     def _begin_division(self, entry: re.Match[str]) -> bool:
         """Open a division, and with IDENTIFICATION a program; return whether it is the PROCEDURE DIVISION."""

@@ -255,7 +255,7 @@ def type_of(program: Program, code: Code, found: InterfaceOperations, names: Dat
 def _screen(code: Code, names: DataNames) -> int | None:
     """Return the line of the first screen that a program declares, or else of its first input at a place on one; None for none."""
     own = names.items[: names.own]
-    declared = (one.line for one in own if one.section == "SCREEN" or one.usage == SCREEN_USAGE)
+    declared = (own[one.record].line for one in own if one.section == "SCREEN" or one.usage == SCREEN_USAGE)
     asked = (
         said.line for said in code.of("ACCEPT") if "FROM" not in said.keys and not _PLACES.isdisjoint(said.keys[2:])
     )
