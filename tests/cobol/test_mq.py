@@ -83,6 +83,40 @@ def test_a_call_uses_the_queue_that_was_opened_last_before_it(lines: tuple[str, 
     assert {name: sure for name, sure in found.items() if " queue " in name or sure == "unknown"} == expected
 
 
+ASK = "    CALL 'MQPUT1' USING HC MQOD MD PMO LEN BUF CC RC."
+MOVED = "    MOVE 'PAY.{}' TO MQOD-OBJECTNAME"
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        # One of two branches names the queue, and both lead to the call.
+        (
+            ("    IF HO = 1", MOVED.format("A"), "    ELSE", MOVED.format("B"), "    END-IF", ASK),
+            {"A": "may", "B": "may"},
+        ),
+        ((MOVED.format("A") + ".", "    IF HO = 1", MOVED.format("B") + ".", ASK), {"A": "may", "B": "may"}),
+        # Within the branch that names it, it is certain.
+        (
+            (MOVED.format("A") + ".", "    IF HO = 1", MOVED.format("B"), ASK[:-1], "    ELSE", "    CONTINUE."),
+            {"B": "is"},
+        ),
+        ((MOVED.format("A"), "    IF HO = 1", MOVED.format("B"), "    ELSE", ASK), {"A": "may", "B": "may"}),
+        # What is performed in between may name another one, if it names any.
+        (("M.", MOVED.format("A"), "    PERFORM N.", ASK, "N.", MOVED.format("B") + "."), {"A": "may", "B": "may"}),
+        (("M.", MOVED.format("A"), "    PERFORM N.", ASK, "N.", "    CONTINUE."), {"A": "is"}),
+        # An item may get another name than that of its VALUE.
+        (("    ACCEPT IN-NAME.", *OPEN_IN[:1], ASK), {}),
+        (("    IF HO = 1 ACCEPT IN-NAME.", *OPEN_IN[:1], ASK), {"IN": "may"}),
+        (("    MOVE IN-NAME TO MQOD-OBJECTNAME.", "    MOVE 'PAY.A' TO IN-NAME.", ASK), {"IN": "is"}),
+    ],
+)
+def test_a_queue_is_certain_if_nothing_else_can_be_named(lines: tuple[str, ...], expected: dict[str, str]) -> None:
+    """A MOVE in a branch that may not be taken leaves the others possible."""
+    found = {name.partition("PAY.")[2]: sure for name, sure in used(*lines).items() if name.startswith("writes queue")}
+    assert found == expected
+
+
 def test_many_queues_are_read_in_linear_time() -> None:
     """A program that opens thousands of them by one handle tells none."""
     opened = (line for at in range(600) for line in (f"P{at}.", f"    MOVE 'Q{at}' TO MQOD-OBJECTNAME.", *OPEN_IN[1:]))

@@ -112,6 +112,21 @@ def test_a_screen_of_nec_is_no_file_and_its_input_goes_into_items() -> None:
     assert not any(is_write for one, is_write, _ in uses if one in {"I", "J"})
 
 
+def test_letters_of_a_picture_are_no_items() -> None:
+    """The parentheses of PICTURE 9(5)V9(2) hold no subscripts, wherever the picture is among the clauses."""
+    data = (
+        "01  V9 PIC 99.",
+        "01  A PIC 9(5)V9(2).",
+        "SCREEN SECTION.",
+        "01  S.",
+        "    02  LINE 1 PIC 9(5)V9(2) USING A.",
+        "    02  LINE 2 USING A PIC 9(5)V9(2).",
+    )
+    source = scan(program("    DISPLAY S.", "    ACCEPT S.", data=data))
+    found = facts(source, source.programs[0])
+    assert {found.items[one.item].name for one in found.uses if not one.is_write} == {"A", "S"}
+
+
 def test_constants_and_pointers_name_programs() -> None:
     """A CALL may name a CONSTANT, or a pointer that was SET to an ENTRY; BY VALUE with a SIZE is one parameter."""
     found = _facts(

@@ -229,7 +229,7 @@ def _operations(
         sql=sql.operations(code, DynamicSql(code, data.names, reaching)),
         cics=cics.operations(code, reaching, file_names),
         dli=ims.operations(code, data.names, values, reaching, called),
-        mq=mq.operations(code, values, called),
+        mq=mq.operations(code, values, reaching, called),
         idms=idms.operations(code),
     )
 

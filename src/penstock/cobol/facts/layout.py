@@ -498,12 +498,15 @@ class _Clauses:
         be an item: the property of a control, or one of its styles, which no item is called.
         """
         at, clause = self._behind_name, ""
-        depth, of = 0, ""
+        depth = 0
+        of: str | None = (
+            None  # the clause of names in parentheses behind the last word; None if those are of a picture, say
+        )
         while at < len(self._words):
             word = self._upper[at]
             at += 1
             if depth == 0 and self._is_clause(at - 1) and word != "IS":
-                clause = word if word in _WAYS or word in _OTHERS else ""
+                clause, of = word if word in _WAYS or word in _OTHERS else "", None
             elif depth == 0 and word not in {"IS", "ARE", "="}:
                 if clause in _WAYS and word[0].isalpha():
                     names = [self._words[at - 1].partition("(")[0]]
@@ -512,9 +515,11 @@ class _Clauses:
                         at += 2
                     yield clause, tuple(names)
                     of = "(" if clause else ""
+                elif word[0] != "(":
+                    of = None
                 if clause in _OF_ONE:
                     clause = ""
-            if clause in _WAYS and _QUOTES.isdisjoint(word):
+            if of is not None and _QUOTES.isdisjoint(word):
                 for name in _NAMES.findall(word if depth else word.partition("(")[2]):
                     yield of, (name,)
             depth = max(0, depth + word.count("(") - word.count(")"))

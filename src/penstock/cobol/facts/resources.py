@@ -255,6 +255,10 @@ class MqOperation(NamedTuple):
     end_line: int
     paragraph: str
     copybook: str | None = None
+    is_sure: bool = False
+    """Whether the queue can have no other name than the one in `resolved`."""
+    unknown: str = ""
+    """Why the queue may be another, unknown one; "" if it cannot."""
 
 
 class Channel(NamedTuple):

@@ -287,8 +287,7 @@ def _mq(one: MqOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
     if verb is None or not one.queue:
         return
     cited = _cited(one, program)
-    values = dict.fromkeys(value.value for value in one.resolved)
-    for name, certainty, why in _named(one.queue, one.resolved, len(values) == 1, "", program):
+    for name, certainty, why in _named(one.queue, one.resolved, one.is_sure, one.unknown, program):
         node = NodeId("field", name) if certainty == "unknown" else NodeId("queue", name)
         named_at = _named_at((value for value in one.resolved if key(value.value) == name), program)
         yield EstateEdge(program.program, verb, node, certainty, (*cited, *named_at), why)
