@@ -28,6 +28,7 @@ BODY = """MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj
 MzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuYEvu
 Qw=="""
 SECRETS = {
+    "the key of a printed key": ("<ApiKey: me, key=", "me-afa1cdfb6b4761e616fa2cfab42398c8"),
     "a token of Okta without its header": ("-H SSWS ", "00wBDvGzcAbgq9EI65KoHw9cxSMJWp16cvxyIqP472"),
     "a key with a line of one letter": (
         "",
@@ -307,6 +308,11 @@ AFTER = {
     "Kubernetes": "\ntype: Opaque\n---\nkind: ConfigMap\ndata:\n  user: administrator\n",
 }
 ORDINARY = [
+    "<Future: status: pending, type: int, key: sum-b8aaf26b99466a7a1980efa1ade6701d>",
+    "<Actor: Clock, key=Clock-afa1cdfb6b4761e616fa2cfab42398c8>",
+    "reply.send({ public: 'ok', secret: 'MUST_BE_HIDDEN' })",
+    '"password": "Has\\u0142o", "secret": "\\u041f\\u0430\\u0440\\u043e\\u043b\\u044c"',
+    "$clientSecret = 'RANDOMLETTERS-----lGyjPcRtvP';",
     "auth_http.ssl_options.ciphers.3 = ECDHE-ECDSA-AES256-SHA384",
     'io_lib:format("amqp://~ts:~ts@~ts:~b", [User, Password])',
     "access_key = NewState#state.access_key,",

@@ -84,6 +84,8 @@ _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}(?:[A-Za-z0-9]{{0,
 # A variable in a template stands for any name; and a program calls an item of a list by its `key`, of letters and digits at random.
 _ANY_NAME = re.compile(r"[\"']\$\w{1,24}[\"']")
 _OF_ITEM, _ALONE = re.compile(r"key[\"']?:[ \t]{0,4}[\"'][a-z0-9]{11,12}"), re.compile(r"(?:^|[^\w-])\Z")
+# A printed object has a key that tells it from others: `<Future: pending, key: inc-b8aa…>`.
+_PRINTED = re.compile(r"<(?!\w*(?:Key|Token|Secret|Cred|Auth))[A-Z]\w*[: ][^<>\n]*[ ,]\Z")
 # An argument passed as a variable ends there, and the next says something else; the name of a type or an error says nothing of a
 # secret.
 _PASSED, _OTHER = re.compile(r"\w*\),|\w*,\s*\n\s*\Z"), re.compile(r"(?i:type|error)[\s\"':=>|,.`]*\Z")
@@ -93,7 +95,7 @@ _SETTING = (
 _SETTING_HINT = r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?[^\s\"'`,;&|<>(){}\[\]$%\\]{8}"
 _SAID = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`]([^\s\"'`<>]{6,64})[\"'`]"
 _SAID_HINT = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`][^\s\"'`<>]{6}"
-_BEFORE_CHARS = 24  # of the name before its last word
+_BEFORE_CHARS, _PRINTED_CHARS = 24, 80  # of the name before its last word; of an object before its key
 # A digest, where the next page of a list begins, or the class of an element.
 _NOT_ITSELF = re.compile(
     r"(?i:(?:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?|(?:\b|[_\d])page[_-]?|\bclass=[\"'])\Z|[a-z]Page\Z"
@@ -182,6 +184,8 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
     if match is None or PUBLIC.search(before) or _NOT_ITSELF.search(before) or before.endswith(_LOOKED_UP):
         return ()
     if _ANY_NAME.match(text, max(0, at - 2)) or (_OF_ITEM.fullmatch(match[0]) and _ALONE.search(before)):
+        return ()
+    if match[0].startswith("key") and _PRINTED.search(text, max(floor, at - _PRINTED_CHARS), at):
         return ()
     if not is_key(match[1]):
         return ()

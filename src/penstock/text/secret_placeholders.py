@@ -13,7 +13,7 @@ from penstock.text.secret_values import mixes_cases
 # What people write where a secret will be.
 _PLACEHOLDERS = (
     r"\*+|\.+|~[a-z]{1,2}|x+|X+|█+|•+|[0-]{8,}|[+-]+|(?:[A-Za-z]{2,6}[_-]?)?[xX]{4}[xX_-]*|(?P<letter>[A-Za-z])(?P=letter){4,}",
-    r".{1,24}\.\.\.|-----BEGIN|[\w.+-]{1,64}@example\.(?:com|net|org)|_*(?:TODO|FIXME)\b.*",
+    r".{1,24}\.\.\.|.{1,24}-{5}.{0,24}|-----BEGIN|[\w.+-]{1,64}@example\.(?:com|net|org)|_*(?:TODO|FIXME)\b.*",
     r"(?i:redacted|your[_-][a-z_-]+|[a-z_-]+[_-]here)|(?P<sign>[!@#|~^])[A-Z]{2,24}(?:_[A-Z]{2,24}){0,6}(?P=sign)",
 )
 # What a template or a program makes of something else, the program between two strings, and patterns.
@@ -57,6 +57,8 @@ STANDS_FOR = re.compile(
     r"|(?i:[a-z]{0,8}[_-]?(?:secret|token|password)[_-]?(?:value|option|field|name))"
     # What such a thing is called where it is sent: `client_secret`.
     r"|(?:api|access|refresh|client|consumer)_(?:key|token|secret)"
+    # What a program writes for one in a test: `SHOULD_BE_STRIPPED`.
+    r"|[A-Z]{2,16}(?:_[A-Z]{2,16}){2,8}"
 )
 """What is assigned to a name that calls it a secret, and stands for one."""
 

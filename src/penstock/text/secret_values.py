@@ -77,6 +77,7 @@ def mixes_cases(run: str) -> bool:
 _SAID_ABROAD = re.compile(
     r".*[\u3040-\u30ff]{2}.*|(?=[\x00-\x7f]*[^\x00-\x7f])\d?(?:[^\W\d_]|[ '?!,.:;/-]|[^\w\x00-\x7f])+"
 )
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")  # as JSON may write them
 
 
 PASSWORDS_ABROAD = (
@@ -139,7 +140,8 @@ def is_called_abroad(value: str) -> bool:
 
 def is_said_abroad(value: str) -> bool:
     """Return whether a value is words of a language that ASCII cannot write, as translations have next to `password`."""
-    return _SAID_ABROAD.fullmatch(value[:512]) is not None
+    said = _ESCAPED.sub(lambda escaped: chr(int(escaped[1], 16)), value[:512])
+    return _SAID_ABROAD.fullmatch(said) is not None
 
 
 _MIN_COUNTED = 14
