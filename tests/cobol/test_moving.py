@@ -44,6 +44,11 @@ def _moves(found: Facts) -> set[tuple[str, str, str]]:
         ("MOVE UPPER-CASE(A) TO B", {("A", "moves", "B")}),
         ("MOVE FUNCTION TRIM(A)(1:2) TO B", {("A", "computes", "B")}),
         ("MOVE FUNCTION UPPER-CASE(FUNCTION SUBSTITUTE(A 'X' 'Y')) TO B", {("A", "computes", "B")}),
+        # A name that no source declares is a table, perhaps of a copybook that is missing, and no function.
+        ("MOVE LOST(N) TO B", set()),
+        ("COMPUTE C = LOST(N) + LOST(1)", set()),
+        ("MOVE LOST::GIVE(N) TO C", {("N", "computes", "C")}),
+        ("MOVE MAX(N 1) TO C", {("N", "computes", "C")}),
         ("PERFORM VARYING C FROM N BY 1 UNTIL C > H CONTINUE END-PERFORM", {("N", "moves", "C")}),
         (
             "PERFORM MAIN WITH TEST AFTER VARYING C FROM 1 BY N UNTIL C > 9 AFTER N FROM LENGTH OF A BY 1 UNTIL N = A",

@@ -184,6 +184,7 @@ def _data(code: Code, rows: tuple[EntryRow, ...], outer: tuple[OuterData, ...]) 
         shown=described.shown,
         lengths=files.lengths(rows),
         answers=files.answers(rows),
+        functions=calls.functions(rows),
     )
     items = referred.applied(names.items)
     return _Data(items[: names.own], described.constants, names.naming(items), records, around, referred)

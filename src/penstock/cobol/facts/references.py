@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..procedure import NETWORK, STRANGE
 from ..program import key
-from ..reserved import is_reserved
+from ..reserved import INTRINSIC, is_reserved
 from .code import is_inline, performed_at
 from .data import ItemPart
 from .execs import body, tokens
@@ -71,10 +71,12 @@ class References:
     Args:
         names: The declared names.
         records: The indexes of the records of each file, by its name in capitals; READ writes them.
+        functions: The names of the functions that REPOSITORY declares, in capitals.
     """
 
-    def __init__(self, names: DataNames, records: dict[str, list[int]]) -> None:
+    def __init__(self, names: DataNames, records: dict[str, list[int]], functions: Iterable[str] = ()) -> None:
         self._names = names
+        self._functions = INTRINSIC.union(functions).difference(names.known)
         self._records = records
         self._read: defaultdict[tuple[int, int | None], set[int]] = defaultdict(set)
         self._written: defaultdict[tuple[int, int | None], set[int]] = defaultdict(set)
@@ -291,10 +293,13 @@ class References:
         if said.kinds[at - 1] != "word" or at < 2:
             return ""
         name = said.keys[at - 1]
-        # With functions in REPOSITORY, FUNCTION is omitted: their names are neither data nor words of the language.
+        # With functions in REPOSITORY, FUNCTION is omitted. Any other name that is not declared may be a table of a copybook that
+        # is missing, unless it is a method.
         if said.keys[at - 2] == "FUNCTION" or (name not in self._names.known and name in _GIVES):
             return _GIVES.get(name, "calculated")
-        return "subscript" if name in self._names.known else "" if is_reserved(name) else "calculated"
+        if name not in self._names.known and is_reserved(name):
+            return ""
+        return "calculated" if name in self._functions or said.keys[at - 2] == ":" else "subscript"
 
     def _mention(self, said: ReadStatement, at: int, end: int, role: int, within: Sequence[str]) -> None:
         """Record that the words from `at` to `end` name an item, with its qualifiers."""
@@ -481,6 +486,7 @@ def references(
     shown: Iterable[ShownItem] = (),
     lengths: Mapping[str, tuple[str, ...]] | None = None,
     answers: Mapping[str, tuple[str, ...]] | None = None,
+    functions: Iterable[str] = (),
 ) -> References:
     """Return all references in the code of a program, including copybooks.
 
@@ -491,8 +497,9 @@ def references(
         shown: The items that reports and screens show and fill.
         lengths: The item that holds the length of the records of each file, by its name in capitals.
         answers: The items that say how an input from each workstation ended, by the name of its file in capitals.
+        functions: The names of the functions that REPOSITORY declares, in capitals.
     """
-    found = References(names, records)
+    found = References(names, records, functions)
     found.present(shown)
     found.measure(lengths or {})
     found.answer(answers or {})

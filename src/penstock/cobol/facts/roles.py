@@ -52,7 +52,16 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
             **dict.fromkeys(("ON", "ONLY", "NO-MOD"), NONE),
         },
     ),
-    "ACCEPT": (WRITE, {"FROM": READ, "LINE": READ, "COLUMN": READ, "AT": READ}),
+    "ACCEPT": (
+        WRITE,
+        {
+            **dict.fromkeys(("FROM", "LINE", "COLUMN", "COL", "POSITION", "AT", "SIZE", "CONTROL", "TIME"), READ),
+            "CURSOR": BOTH,
+            "KEY": WRITE,  # CONTROL KEY IN item
+        },
+    ),
+    # RM/COBOL and ACUCOBOL put the key that ended the input into the item of ON EXCEPTION, if there is one.
+    "ON EXCEPTION": (WRITE, {}),
     "READ": (NONE, {"INTO": WRITE, "KEY": READ, "AT": NONE, "INVALID": NONE}),
     "RETURN": (NONE, {"INTO": WRITE, "AT": NONE}),
     "WRITE": (READ, {"FROM": READ, "INVALID": NONE}),
@@ -113,7 +122,7 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     },
 }
 _INDICATORS = frozenset({"INDICATOR", "INDICATORS", "INDIC"})
-ROLES_BEHIND = {"MODIFY": READ, "INQUIRE": WRITE, "DISPLAY": READ}
+ROLES_BEHIND = {"MODIFY": READ, "INQUIRE": WRITE, "DISPLAY": READ, "ON EXCEPTION": READ}
 """By verb: the role of what follows an operand, regardless of the role of that operand."""
 
 _FORMATS = """
