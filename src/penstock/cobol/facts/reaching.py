@@ -22,6 +22,7 @@ from .resolving import literal
 from .resources import DLI_INTERFACES, RUNNING, ReachedValues, Resolved
 from .solving import Solution
 from .storage import Storage
+from .unseen import UNDECLARED, Unseen
 from .ways import Ways
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class Reaching:
         self._names, self._values, self._referred = names, values, referred
         self._records = records
         self._storage = Storage(names)
+        self._unseen = Unseen(code, names, self.at)
         # By record: its writes, by the items that they name.
         self._near: dict[int, tuple[dict[int, list[int]], Sharing]] = {}
         self._items: dict[int, int] = {}  # the followed items, with the bits of all their definitions
@@ -118,7 +120,7 @@ class Reaching:
         """
         index = self._names.one(text)
         if index is None:
-            return ReachedValues((), False, "the name is not declared here, or means several items")
+            return self._unseen.at(text, site) if site is not None else ReachedValues((), False, UNDECLARED)
         self.follow([text])
         node = None if site is None else self._ways.node_of.get(site)
         if node is None and site is not None and site.copybook is not None and (moved := self._just_moved(index, site)):
