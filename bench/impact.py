@@ -17,7 +17,8 @@ named by its JOB card, not its member, and the record that WRITE … FROM writes
 that CORRESPONDING names were added (staff); three moves to and from fields of a screen that only its map describes, and what a
 BLDINDEX reads and writes, were added, and a move to an indicator was taken out (throws; seven moves that the command had missed,
 too, were added with its mend); six files of copybooks that name their data sets were added (keiri); of programs with one
-name, a call means the one whose file has it (remito, 13 edges).
+name, a call means the one whose file has it (remito, 13 edges); two maps were named
+with their mapsets (posta).
 
 The fields were drawn at random among those with two to eight uses; a question lists its verbs, and its answer is
 every edge of these verbs that touches the name (`docs/graph.md` says what an edge is).
