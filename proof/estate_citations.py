@@ -1,9 +1,10 @@
 """Does the place that an edge cites have a name of one of its ends?
 
-Read as text: the statement that begins on the cited line, up to a line that ends in a period; what a COPY in it names; the record
-of a screen that it shows; the cursor that it fetches from; and, of code that a precompiler translated, the comments above. An end
-may be named as it is, by what contains it or is contained in it, by its level 88s, its section, its file. Leaves to others: whether
-a statement that has the name does what the edge says.
+Read as text: the statement that begins on the cited line, up to a line that ends in a period; what a COPY in it brings; the record
+of a screen that it shows; the cursor that it fetches from, the SELECT of its file, the class or the word of a vocabulary that it
+invokes; and, of code that a precompiler translated, the comments above. An end may be named as it is, by what contains it or is
+contained in it, by its level 88s, its section, its file. Leaves to others: whether a statement that has the name does what the
+edge says.
 """
 
 from __future__ import annotations
@@ -28,13 +29,20 @@ _NAME = re.compile(rf"[\w$#@:&.*{JAPANESE}-]+")
 _DECLARED = re.compile(rf"(?:^(?:[\w ]{{6}}.)?|\.)\s*(\d\d?)\s+([\w$#@:{JAPANESE}-]+)")
 _SECTION = re.compile(r"\b(?:DIVISION|SECTION)\s*[.U]")
 _SHOWN = re.compile(
-    r"\b(?:FROM|USING|TO|CONTROL|LINE|COL|COLUMN)\s+(?:IS\s+)?[A-Z]|\bCOPY\s"
+    r"\b(?:FROM|USING|TO|INTO|SOURCE|OBJECT|CONTROL|LINE|COL|COLUMN)\s+(?:IS\s+)?[A-Z]|\bCOPY\s"
 )  # of an entry: of a screen
 _TRANSLATED = re.compile(r"(?i)['\"](?:sqlg\w+|DFHEI1|DSNHLI|SQLADDR|IDMS|ADABAS)")
 _CURSOR = re.compile(r"\bDECLARE\s+([\w-]+)\s[^.]*?\bCURSOR\b.*?END-EXEC", re.DOTALL)
+_SELECT = re.compile(r"\bSELECT\s+(?:OPTIONAL\s+)?([\w-]+)([^.]*(?:\.(?!\s)[^.]*)*)")
+_PROCEDURE = re.compile(r"\bPROCEDURE\s+DIVISION\b")
+_CLASS = re.compile(r"([\w-]+)\s+IS\s+CLASS\s+['\"]([\w$-]+)")
+_INVOKED = re.compile(r"\bINVOKED\s+AS\s+==\s*([\w-]+)")
+_PROTOTYPE = re.compile(r"\bPROGRAM-ID\s*\.\s*([\w-]+)(.*?)\bEND\s+PROGRAM\b", re.DOTALL)
 _OF_MAPS = "LFAICPHVO"  # what the name of a field or map ends in, by what it holds
 _REPLACED = re.compile(r"==([^=]*)==\s*BY\s*==([^=]*)==", re.IGNORECASE)
-_COPIED_WITH = re.compile(r"\bCOPY\s+['\"]?([\w$#@-]+)[^.]*?\bREPLACING\b([^.]*(?:\.(?!\s)[^.]*)*)", re.IGNORECASE)
+_COPIED_WITH = re.compile(
+    r"\bCOPY\s+['\"]?([\w$#@-]+)(?:\.\w+)?[^.]*?\bREPLACING\b([^.]*(?:\.(?!\s)[^.]*)*)", re.IGNORECASE
+)
 _UNNAMED = re.compile(r"\.STEP\d+$")
 _NUMBER = re.compile(r"#\d+$")  # of items of one name
 _TAGGED = re.compile(r"([\w-]*)[:(][\w-]+[:)]([\w-]*)")
@@ -70,7 +78,8 @@ class Citations:
                     self._sections[item["paragraph_name"].upper()].add(item["section"].upper())
         self._conditions: dict[str, set[str]] = defaultdict(set)
         self._screens: dict[str, list[set[str]]] = defaultdict(list)
-        self._cursors: dict[str, list[set[str]]] = defaultdict(list)
+        self._means: dict[str, list[set[str]]] = defaultdict(list)
+        """By a cursor, a file, a class or a word of a vocabulary, what it stands for."""
         self._copied_with: dict[str, set[str]] = defaultdict(set)
         """By copybook, the words that a COPY of it gives to be put into it."""
         self._replaced: dict[str, list[tuple[set[str], set[str]]]] = {}
@@ -112,7 +121,14 @@ class Citations:
                     item = name
         whole = "\n".join(shown)
         for found in _CURSOR.finditer(whole):
-            self._cursors[found[1]].append(set(_words(found[0])))
+            self._means[found[1]].append(set(_words(found[0])))
+        for name, clauses in _SELECT.findall(_PROCEDURE.split(whole, 1)[0]):
+            self._means[name].append(set(_words(clauses)))  # its status, its keys, the keys that end its screens
+        for word, name in _CLASS.findall(whole):
+            self._means[word].append({name})
+        for name, prototype in _PROTOTYPE.findall(whole) if "INVOKED" in whole else ():
+            for word in _INVOKED.findall(prototype):
+                self._means[word].append({name})
         for name, given in _COPIED_WITH.findall(whole):
             self._copied_with[name].update(_words(given))
         self._replaced[path] = [(set(_words(before)), set(_words(after))) for before, after in _REPLACED.findall(whole)]
@@ -179,17 +195,24 @@ class Citations:
         said = "\n".join(statement)
         if any(name in value or value in name for value in _values(said) for name in names):
             return True
-        meant = [*self._meant(words, self._screens), *self._meant(words, self._cursors)]
+        meant = [*self._meant(words, self._screens), *self._meant(words, self._means)]
         if "REPLACING" in said or any(not names.isdisjoint(one) for one in meant):
             return True  # what a COPY replaces is named by parts
         if any(before <= words and not names.isdisjoint(after) for before, after in self._replaced.get(path, ())):
             return True
         return any(
             not names.isdisjoint(_words(text.upper())) or "REPLACING" in text.upper()
-            for name in _COPY.findall(said)
-            for other in self._copied[name]
-            for text in self.lines[other]
+            for text in self._brought(said, set())
         )
+
+    def _brought(self, said: str, seen: set[str]) -> Iterator[str]:
+        """Yield the lines of what a text copies, and of what is copied there; `seen` are the files that were read."""
+        for name in _COPY.findall(said):
+            for path in self._copied[name.upper()]:
+                if path not in seen:
+                    seen.add(path)
+                    yield from self.lines[path]
+                    yield from self._brought("\n".join(self.lines[path]), seen)
 
     def _statement(self, path: str, line: int) -> list[str]:
         """Return the lines of a statement in capitals: up to one that ends in a period; of translated code, with comments above."""

@@ -735,6 +735,16 @@ def test_a_parameter_that_is_only_written_does_not_come_in() -> None:
     assert [one.name for one in found.outputs] == ["A", "B", "C", "D", "E"]
 
 
+def test_the_order_of_parameters_does_not_depend_on_the_case_of_letters() -> None:
+    """Parameters of one line are listed by their names, whatever letters they are written in."""
+    data = ("LINKAGE SECTION.", "01  Beta PIC X.", "01  alpha PIC X.", "01  GAMMA PIC X.")
+    lines = ("IDENTIFICATION DIVISION.", "PROGRAM-ID. S.", "DATA DIVISION.", *data)
+    found = told(
+        fixed(*lines, "PROCEDURE DIVISION USING GAMMA Beta alpha.", "    DISPLAY GAMMA Beta alpha.", "    GOBACK.")
+    )
+    assert [one.name for one in found.inputs] == ["alpha", "Beta", "GAMMA"]
+
+
 def test_the_call_diagram_shows_programs_and_resources() -> None:
     """Names are labels; unknown ones have a question mark."""
     drawn = call_diagram(ran("CALL 'SUB1'", "CALL WS-X", "EXEC SQL DELETE FROM T1 END-EXEC", data=("01  WS-X PIC X.",)))

@@ -6,6 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
+from proof.estate_citations import Citations
 from proof.estate_views import named, view
 from proof.figure import SEED
 
@@ -68,3 +69,43 @@ def test_what_changes_with_its_spelling_is_a_fault() -> None:
         "in other letters",
         "with more comments",
     }
+
+
+@pytest.mark.parametrize(
+    ("line", "to"),
+    [
+        (12, "paragraph PAY.DEEP"),
+        (13, "field PAY.WS-STATUS"),
+        (14, "program WCLASS"),
+        (15, "program DSMOVOBJ"),
+        (16, "field PAY.WS-SHOWN"),
+        (17, None),
+    ],
+)
+def test_a_place_may_name_an_end_by_another_word(line: int, to: str | None) -> None:
+    """Copies within copies, a SELECT, a class, a word of a vocabulary and a screen say which names a statement stands for."""
+    shown = [
+        "       IDENTIFICATION DIVISION.",
+        "       PROGRAM-ID. PAY.",
+        "       SPECIAL-NAMES. CLASS-CONTROL. WINDOW IS CLASS 'wclass'.",
+        "           SELECT LEDGER ASSIGN TO 'LEDGER'",
+        "               FILE STATUS IS WS-STATUS.",
+        "       DATA DIVISION.",
+        "       SCREEN SECTION.",
+        "       01  ASKED.",
+        "           02  FILLER  PIC X  INTO WS-SHOWN.",
+        "       PROCEDURE   DIVISION.",
+        "       MAIN-LINE.",
+        "           COPY OUTER.",
+        "           READ LEDGER.",
+        "           INVOKE WINDOW 'new'.",
+        "           MOVE-OBJECT A B.",
+        "           ACCEPT ASKED.",
+        "           GOBACK.",
+    ]
+    words = "PROGRAM-ID. DsMovObj EXTERNAL.\n LINKAGE SECTION.\n INVOKED AS ==MOVE-OBJECT <a> <b>==.\n END PROGRAM DsMovObj."
+    texts = {"PAY.cbl": "\n".join(shown), "OUTER.cpy": "    COPY INNER.", "INNER.cpy": " DEEP.", "WORDS.cpy": words}
+    files = named([(path, text.encode()) for path, text in texts.items()])
+    judge = Citations(files, view(files))
+    edge = {"from": "program NOBODY", "to": to or "field PAY.OTHER", "citations": [{"path": "PAY.cbl", "line": line}]}
+    assert judge.name_an_end(edge) is (to is not None)

@@ -293,12 +293,12 @@ class _Channels:
         self._by.setdefault((key(name), io_type), (name, set(), copybook))[1].update(lines)
 
     def found(self) -> tuple[Channel, ...]:
-        """Return the channels, ordered by their first line."""
+        """Return the channels, ordered by their first line, and by name whatever its case."""
         rows = [
             Channel(name, io_type, tuple(sorted(lines)), copybook)
             for (_, io_type), (name, lines, copybook) in self._by.items()
         ]
-        return tuple(sorted(rows, key=lambda row: (row.lines[:1], row.name)))
+        return tuple(sorted(rows, key=lambda row: (row.lines[:1], key(row.name))))
 
 
 def _named(name: str, resolved: Sequence[Resolved]) -> Sequence[str]:
