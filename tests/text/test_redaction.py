@@ -28,6 +28,9 @@ BODY = """MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj
 MzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuYEvu
 Qw=="""
 SECRETS = {
+    "the key that signs": ('auth_signature_key="', "kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg"),
+    "the element of a key that lets in": ("<authKey>", "hunter2hunter2"),
+    "the element of whoever logs in, at random": ("<login>", "kYjzVBB8Y0ZFabxSWbWovY3u"),
     "the key of a printed key": ("<ApiKey: me, key=", "me-afa1cdfb6b4761e616fa2cfab42398c8"),
     "a token of Okta without its header": ("-H SSWS ", "00wBDvGzcAbgq9EI65KoHw9cxSMJWp16cvxyIqP472"),
     "a key with a line of one letter": (
@@ -241,6 +244,9 @@ SECRETS = {
 }
 """The text before a secret, and the secret."""
 AFTER = {
+    "the key that signs": '"',
+    "the element of a key that lets in": "</authKey>",
+    "the element of whoever logs in, at random": "</login>",
     "a key that is not public": "'",
     "an address with a backslash in it": "@example.com/",
     "a header in base64 before a quote": '"',
@@ -308,6 +314,16 @@ AFTER = {
     "Kubernetes": "\ntype: Opaque\n---\nkind: ConfigMap\ndata:\n  user: administrator\n",
 }
 ORDINARY = [
+    '<string name="authors">Тәрҗемә</string>',
+    '<string name="mail_oauth_sign_in">Соединить</string> <string name="token_missing">Схема</string>',
+    "<authentication>OAuth2</authentication> <auth-type>CRAM_MD5</auth-type>",
+    '<item name="chosenTokenColor">#3a31f1</item>',
+    'redirect = "msauth://org.example.mail/S9nqeF27sTJcEfaInpC%2BDHzHuCY%3D"',
+    "imap://auth:user:password@server:port or smtp+tls+://user:password:auth@server:port",
+    'oauth_nonce="kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg", oauth_signature="tnnArxj06cWHq44gCs1OSKk%2FjLY%3D"',
+    "input[type=password]:focus.valid+label:after,input[type=email]",
+    'CONTACT_LOOKUP_KEY = "0r1-4F314D4F2F294F29"',
+    'secret_id: "arn:aws:secretsmanager:us-east-1:xxxxxxxx:secret:my_container-d07f0c4-N3OSrw"',
     "<Future: status: pending, type: int, key: sum-b8aaf26b99466a7a1980efa1ade6701d>",
     "<Actor: Clock, key=Clock-afa1cdfb6b4761e616fa2cfab42398c8>",
     "reply.send({ public: 'ok', secret: 'MUST_BE_HIDDEN' })",

@@ -96,17 +96,25 @@ _SETTING_HINT = r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?[
 _SAID = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`]([^\s\"'`<>]{6,64})[\"'`]"
 _SAID_HINT = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`][^\s\"'`<>]{6}"
 _BEFORE_CHARS, _PRINTED_CHARS = 24, 80  # of the name before its last word; of an object before its key
-# A digest, where the next page of a list begins, or the class of an element.
+# What an ARN names after the number of an account, a digest, where the next page of a list begins, or the class of an element.
 _NOT_ITSELF = re.compile(
-    r"(?i:(?:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?|(?:\b|[_\d])page[_-]?|\bclass=[\"'])\Z|[a-z]Page\Z"
+    r":(?:\d{12}|[x*]{8,12}):\Z"
+    r"|(?i:(?:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?|(?:\b|[_\d])page[_-]?|\bclass=[\"'])\Z|[a-z]Page\Z"
 )
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
 _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
 _INDEXED = re.compile(r"(?<=\[)[a-z]\w{1,24}\][ \t]=[ \t]")  # `ids[token] = …`: what a variable stands for
 # A message that something is missing says for what, and holds no secret.
+_SCHEME = re.compile(r"(?i:auth(?![_-]?(?:key|token))|login)")  # by which one logs in, or as whom
 _MISSING, _MISSING_CHARS = re.compile(r"(?i:missing|no|empty)[ \t]\Z"), 9
 _ADDRESS, _ADDRESS_CHARS = re.compile(r"://[\w.+:-]*\Z"), 48
-_LOOKED_UP = ("Identifier", "Repository")  # whose key finds something, and opens nothing
+_LOOKED_UP = (
+    "Identifier",
+    "Repository",
+    "Lookup",
+    "lookup_",
+    "LOOKUP_",
+)  # whose key finds something, and opens nothing
 _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
 _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?(?:[A-Za-z0-9_]*|[a-z0-9.-]{1,64})")
 _LINE_OF_CAPITALS, _LINE_CHARS = re.compile(r"(?:# ?)?(?:export )?[A-Z0-9_]*"), 80
@@ -165,6 +173,8 @@ def _named(text: str, at: int, _floor: int) -> Spans:
         return ()
     if _TYPE.search(text, max(0, at - _TYPE_CHARS), at) or text[max(0, at - 10) : at].lower().endswith(_PUBLIC_TOKEN):
         return ()
+    if match[1] == ":" and match[2].startswith("//"):
+        return ()  # the scheme of an address
     return to_end(text, match.span(2))
 
 
@@ -174,7 +184,9 @@ def _element(text: str, at: int, floor: int) -> Spans:
     match = compiled(_ELEMENT).match(text, begin) if begin >= 0 and not _NOT_ITSELF.search(text, begin, at) else None
     if match is None or match.start(2) <= at or NO_SECRET.fullmatch(match[2].strip("{}")):
         return ()
-    return (match.span(2),) if not IDENTIFIER.fullmatch(match[2]) and not STANDS_FOR.fullmatch(match[2]) else ()
+    if IDENTIFIER.fullmatch(match[2]) or STANDS_FOR.fullmatch(match[2]) or is_said_abroad(match[2]):
+        return ()
+    return (match.span(2),) if not _SCHEME.match(text, at) or is_key(match[2]) else ()
 
 
 def _keyed(text: str, at: int, floor: int) -> Spans:
@@ -233,6 +245,8 @@ def _assigned(match: re.Match[str]) -> Spans:
     between = match.string[match.end(1) : match.start(group)]
     if between == ":" and _ADDRESS.search(match.string, max(0, match.start() - _ADDRESS_CHARS), match.start()):
         return ()  # the name in an address, whose password is judged there
+    if between.startswith("]") and match.string.endswith("=", 0, match.start()):
+        return ()  # of a selector: `input[type=password]:focus`
     if group >= _BARE and between.rstrip()[-1:] == "=" and any(map(str.isalpha, between)):
         return ()  # a call, or a name, of that type
     start, end = match.span(group)

@@ -58,7 +58,7 @@ STANDS_FOR = re.compile(
     # What such a thing is called where it is sent: `client_secret`.
     r"|(?:api|access|refresh|client|consumer)_(?:key|token|secret)"
     # What a program writes for one in a test: `SHOULD_BE_STRIPPED`.
-    r"|[A-Z]{2,16}(?:_[A-Z]{2,16}){2,8}"
+    r"|[A-Z]{2,16}(?:_[A-Z]{2,16}){2,8}|#[0-9A-Fa-f]{6}"  # or a colour, whose name has such a word in it
 )
 """What is assigned to a name that calls it a secret, and stands for one."""
 
@@ -95,6 +95,7 @@ _CREDENTIAL = re.compile(
     r"(?i:(?:(?:api|auth|app|access|user|client|account|bot|your)[_-]?)(?:key|token|secret|pass(?:word|wd)?)|key|token)"
 )
 _OF_CREDENTIAL = re.compile(r"(?i:[a-z_]{0,16}(?:key|token|secret|sid|login))")
+_PARTS = re.compile(r"(?i:(?:user|username|password|auth|login)(?::(?!\Z)|\Z)){2,4}")
 _CAPITALS = re.compile(r"\[?[A-Z]+(?:[_:.-]+[A-Z]+)*\]?")
 _LETTERS = re.compile(r"[A-Za-z_]+")
 _CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+")
@@ -107,7 +108,7 @@ def is_pair_of_names(name: str, value: str) -> bool:
         name: What comes before the colon.
         value: What comes after it.
     """
-    if _CREDENTIAL.fullmatch(value) or _CONSTANT.fullmatch(value):
+    if _CREDENTIAL.fullmatch(value) or _CONSTANT.fullmatch(value) or _PARTS.fullmatch(value):
         return True
     of_credential = _OF_CREDENTIAL.fullmatch(name) is not None and _LETTERS.fullmatch(value) is not None
     return of_credential or (_CAPITALS.fullmatch(name) is not None and _CAPITALS.fullmatch(value) is not None)
