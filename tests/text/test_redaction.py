@@ -28,6 +28,13 @@ BODY = """MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj
 MzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuYEvu
 Qw=="""
 SECRETS = {
+    "an element with blanks around what it holds": ("<password>  ", "hunter2hunter2"),
+    "Docker's file in a manifest": ("data:\n  .dockerconfigjson: ", "eyJhdXRocyI6e319"),
+    "Docker's old file in a block": ("data:\n  .dockercfg: |\n    ", "ewJhdXRocyI6e319"),
+    "an address that an example signed": (
+        "https://a.example.com/b?sv=1&sig=",
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopQ=",
+    ),
     "the key that signs": ('auth_signature_key="', "kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg"),
     "the element of a key that lets in": ("<authKey>", "hunter2hunter2"),
     "the element of whoever logs in, at random": ("<login>", "kYjzVBB8Y0ZFabxSWbWovY3u"),
@@ -244,6 +251,7 @@ SECRETS = {
 }
 """The text before a secret, and the secret."""
 AFTER = {
+    "an element with blanks around what it holds": "  </password>",
     "the key that signs": '"',
     "the element of a key that lets in": "</authKey>",
     "the element of whoever logs in, at random": "</login>",

@@ -147,7 +147,7 @@ _LOOSE = rf"(?i:{_LOOSE_NAMES})({_BETWEEN})([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
 _CALLED = re.compile(r"(?i:key|token|secret)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"']\Z")
 _DJANGO = rf"(?i:secret_key)({_BETWEEN}(?:default=[\"'])?)({DJANGO_CHARS}{{50,60}}+)(?![\w-])"
 # Values encrypted by Jenkins are in braces, with blanks.
-_ELEMENT = r"<([\w.:-]{1,64}+)(?:\s[^<>]{0,200}+)?>([^\s<>]{6,512}+|\{[^<>{}\n]{12,512}+\})</\1>"
+_ELEMENT = r"<([\w.:-]{1,64}+)(?:\s[^<>]{0,200}+)?>\s{0,64}+([^\s<>]{6,512}+|\{[^<>{}\n]{12,512}+\})\s{0,64}+</\1>"
 _ENCRYPTED_HINT = r"(?i:passw(?:or)?d|passphrase|secret|token|key)>\{"
 # The name of a type of resource, such as `"AWS::KMS::Key"`, whose value is a resource or a digest.
 _TYPE, _TYPE_CHARS = re.compile(r"[\"']\w+::[\w:]*\Z"), 64

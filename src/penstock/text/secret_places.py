@@ -116,7 +116,7 @@ def _salt(text: str, at: int, _floor: int) -> Spans:
 def _signature(text: str, at: int, _floor: int) -> Spans:
     """Return what lets anyone open an address that somebody has signed."""
     match = compiled(r"(?:[?&]sig|(?i:x-(?:amz|goog)-signature))=([\w%+/-]{16,512}+=*+)").match(text, at)
-    return (match.span(1),) if match and is_random(match[1]) else ()
+    return (match.span(1),) if match and is_key(match[1]) else ()
 
 
 def _curl(text: str, at: int, _floor: int) -> Spans:
@@ -151,6 +151,10 @@ _OF_SESSION = re.compile(r"(?i:sess|sid|auth|token|jwt|remember|login)")  # whos
 _COOKIES = r"(?i:cookie)\\?[\"']?[ \t]{0,4}[:,][ \t]{0,4}\\?[\"']?(?=[\w.-]{1,64}+=)"
 _COOKIES_CHARS = 2_000
 _DOCKER = r"auth\"[ \t]{0,4}:[ \t]{0,4}\"([A-Za-z0-9+/]{8,512}+={0,2})\""
+# The same file, in base64, in a manifest of Kubernetes.
+_DOCKER_FILE = (
+    r"\.docker(?:configjson|cfg)[\"']?:[ \t]{0,4}[|>]?[+-]?\s{0,64}+[\"']?(e[wy][A-Za-z0-9+/]{8,16000}+={0,2})"
+)
 _LIST = r"(?i:passwords|passphrases)[\"']?[ \t]{0,4}[:=][ \t]{0,4}\s{0,64}+(?:\[|-[ \t])"
 _QUOTED = r"\"([^\"\n]{4,128}+)\"|'([^'\n]{4,128}+)'"
 # Bare words in brackets are names in programs; in YAML those without a digit may be.
@@ -373,6 +377,8 @@ def by_places() -> Iterable[Shape]:
     yield Shape("password", lists, (_LIST.replace("}+", "}"),), _list, is_folded=True, reach_chars=REACH_CHARS)
     yield Shape("cookie", ("cookie",), (_COOKIES_HINT,), _cookies, is_folded=True, reach_chars=REACH_CHARS)
     yield Shape("credential", ("auth",), (), _docker, is_folded=True)
+    docker_file = r"\.docker(?:configjson|cfg)[\"']?:"
+    yield Shape("credential", (".dockerc",), (docker_file,), _by(_DOCKER_FILE), reach_chars=REACH_CHARS)
     yield Shape("Vault key", ("unseal", "recovery"), (_UNSEAL_HINT,), _by(_UNSEAL), is_folded=True)
     yield Shape("secret", ("kind",), (_OF_MANIFEST,), _manifest, reach_chars=REACH_CHARS)
     yield Shape("password", _CALLS, tuple(rf"{re.escape(name)}\s{{0,8}}[\"']" for name in _CALLS), _by(_PAIR))
