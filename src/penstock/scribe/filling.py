@@ -71,6 +71,9 @@ EVIDENCE_CHARS = 200
 _MAIN = "(main)"
 """The name of the code before the first paragraph header."""
 
+NAME_IS_DATA = "the name is data, and nothing here says it"
+"""The `resolved_from` of a call whose `program_name` is the item that holds the name."""
+
 
 class SourceLines(Protocol):
     """What a source says about its lines."""
@@ -335,7 +338,8 @@ def _reached(call: ProgramCall) -> Sequence[tuple[str, str | None]]:
     # Reversed, so that of several statements that give the item the same value the first is named.
     by_value = {found.value: found for found in reversed(call.resolved)}
     known = [(name, _from(by_value[name]) if name in by_value else None) for name in call.names]
-    return known or [(call.target, None)]
+    is_program = call.call_type in {"dynamic", "link", "xctl"} and call.target[:1] not in "'\""
+    return known or [(call.target, NAME_IS_DATA if is_program else None)]
 
 
 def _alike(call: ProgramCall, name: str) -> Plain:

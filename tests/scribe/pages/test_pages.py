@@ -22,6 +22,7 @@ from tests.scribe.pages.rendered import page_of, rendered, scripted
 from penstock.cli import main
 from penstock.scribe import document as documented
 from penstock.scribe import pages
+from penstock.scribe.filling import NAME_IS_DATA
 from penstock.scribe.pages import graphs, html, markdown
 from penstock.scribe.pages.blocks import DocumentLink, Graph, GraphNode, PageSection, TextBlock
 from penstock.scribe.pages.packing import unpacked
@@ -603,6 +604,21 @@ def test_equal_calls_behind_one_copy_say_how_many_they_are(tmp_path: Path) -> No
     page = rendered(dict(pages.site(*made)))["programs/LEDGER.html"]
     assert "<th>Places</th>" in page
     assert "<td>3</td>" in page
+
+
+def test_a_call_by_an_item_of_no_known_value_leads_to_no_program(tmp_path: Path) -> None:
+    """The row says that the name is data, and the line is dashed: the item is no program that is missing."""
+    head = "       PROGRAM-ID. LEDGER.\n       DATA DIVISION.\n       LINKAGE SECTION.\n       01 NEXT-PGM PIC X(8).\n"
+    lines = ("EXEC CICS XCTL PROGRAM(NEXT-PGM) END-EXEC.", "EXEC CICS LINK PROGRAM('AUDIT') END-EXEC.", "CALL LNK-PGM.")
+    code = "".join(f"           {line}\n" for line in lines)
+    (tmp_path / "LEDGER.cbl").write_text(f"{head}       PROCEDURE DIVISION.\n{code}")
+    made = estate_at(tmp_path)
+    calls = made.estate["programs"]["LEDGER"]["called_programs"]
+    said = {call["program_name"]: call["resolved_from"] for call in calls}
+    assert said == {"NEXT-PGM": NAME_IS_DATA, "AUDIT": None, "LNK-PGM": NAME_IS_DATA}
+    page = rendered(dict(pages.site(*made)))["programs/LEDGER.html"]
+    tags = re.findall(r'<code class="w">([\w-]+)</code> <span class="tag doubt">([\w ]+)</span>', page)
+    assert sorted(tags) == [("AUDIT", "not here"), ("LNK-PGM", "data"), ("NEXT-PGM", "data")]
 
 
 def test_a_call_leads_to_a_contained_program_where_that_is_known(millwater: Made) -> None:

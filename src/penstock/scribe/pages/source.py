@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from penstock.cobol.facts.calls import is_interface
 from penstock.cobol.program import key
+from penstock.scribe.filling import NAME_IS_DATA
 from penstock.scribe.pages import graphs, operations
 from penstock.scribe.pages.blocks import (
     BELOW,
@@ -147,6 +148,8 @@ def _target(call: Json, caller: Json, names: NameIndex) -> Cell:
     name = call["program_name"]
     if call["call_type"] in TO_TRANSACTION:
         return (CodeSpan(name), " ", Tag("transaction"))
+    if call["resolved_from"] == NAME_IS_DATA:
+        return (CodeSpan(name), " ", Tag("data", "doubt"))
     page = names.called_page(name, caller)
     if page is not None:
         return (names.piece_of(page),)
