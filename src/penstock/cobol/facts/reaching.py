@@ -94,7 +94,7 @@ class Reaching:
         self._names, self._values, self._referred = names, values, referred
         self._records = records
         self._storage = Storage(names)
-        self._unseen = Unseen(code, names, self.at)
+        self._unseen = Unseen(code, names)
         # By record: its writes, by the items that they name.
         self._near: dict[int, tuple[dict[int, list[int]], Sharing]] = {}
         self._items: dict[int, int] = {}  # the followed items, with the bits of all their definitions
@@ -120,7 +120,7 @@ class Reaching:
         """
         index = self._names.one(text)
         if index is None:
-            return self._unseen.at(text, site) if site is not None else ReachedValues((), False, UNDECLARED)
+            return self._unseen.at(text, site, self.at) if site is not None else ReachedValues((), False, UNDECLARED)
         self.follow([text])
         node = None if site is None else self._ways.node_of.get(site)
         if node is None and site is not None and site.copybook is not None and (moved := self._just_moved(index, site)):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .code import Code, ReadStatement, Site
     from .naming import DataNames
 
+    _Reached = Callable[[str, Site], ReachedValues]
+
 UNDECLARED = "the name is not declared here, or means several items"
 _QUIET = frozenset({"DISPLAY", "CONTINUE"})
 """The verbs that write no item, and after which the next statement runs."""
@@ -33,22 +35,27 @@ class Unseen:
     Args:
         code: The statements.
         names: The declared names.
-        reached: Returns the values of a declared item before a statement.
     """
 
-    def __init__(self, code: Code, names: DataNames, reached: Callable[[str, Site], ReachedValues]) -> None:
-        self._code, self._names, self._reached = code, names, reached
+    def __init__(self, code: Code, names: DataNames) -> None:
+        self._code, self._names = code, names
 
-    def at(self, text: str, site: Site) -> ReachedValues:
-        """Return the values that a name may have before a statement; none if something declares it."""
+    def at(self, text: str, site: Site, reached: _Reached) -> ReachedValues:
+        """Return the values that a name may have before a statement; none if something declares it.
+
+        Args:
+            text: The name as written.
+            site: The statement.
+            reached: Returns the values of a declared item before a statement.
+        """
         if not text.replace("-", "").isalnum() or self._names.mean(text) or self._code.program.kind == "copybook":
             return ReachedValues((), False, UNDECLARED)
         name = key(text)
         moves = self._moves.get(name, [])
         before = self._right_before(name, site) if moves else None
-        if before is not None and (found := self._sent(before)).is_sure:
+        if before is not None and (found := self._sent(before, reached)).is_sure:
             return found
-        values = {one.value: one for said in moves for one in self._sent(said).values}
+        values = {one.value: one for said in moves for one in self._sent(said, reached).values}
         return ReachedValues(tuple(values.values()), False, UNDECLARED)
 
     @cached_property
@@ -100,7 +107,7 @@ class Unseen:
         """Return whether a word behind TO is a declared name or no name."""
         return bool(self._names.mean(word)) or not word[:1].isalpha() or word in {"OF", "IN"}
 
-    def _sent(self, said: ReadStatement) -> ReachedValues:
+    def _sent(self, said: ReadStatement, reached: _Reached) -> ReachedValues:
         """Return the values that a MOVE brings."""
         word = said.keys[1]
         if said.kinds[1] == "literal":
@@ -109,4 +116,4 @@ class Unseen:
             return ReachedValues(found, bool(found), "")
         if self._names.one(word) is None:
             return ReachedValues((), False, UNDECLARED)
-        return self._reached(said.texts[1], said.site)
+        return reached(said.texts[1], said.site)
