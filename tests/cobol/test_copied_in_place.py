@@ -147,3 +147,12 @@ def test_copied_whole_statements_are_not_put_in_place(books: list[str], before: 
     )
     assert source.in_place == frozenset()
     assert [use.found for use in found.copybooks] == [True] * len(books)
+
+
+def test_declaratives_that_are_copied_are_no_dead_code() -> None:
+    """The system runs their sections, whether the copybook is here or not; they do not run on into the program."""
+    ours = ("DECLARATIVES.", "    COPY LOST.", "    COPY ERRS.", "END DECLARATIVES.")
+    said = program(*ours, "A SECTION.", "B.", "    GOBACK.", "C.", "    GOBACK.")
+    errs = fixed("E SECTION.", "    USE AFTER ERROR PROCEDURE ON F.", "E-1.", "    DISPLAY 'E'.")
+    _, (found,) = read(said, {"ERRS": errs})
+    assert [one.name for one in found.paragraphs if one.dead] == ["C"]

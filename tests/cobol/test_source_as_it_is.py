@@ -419,6 +419,20 @@ def test_a_suffix_chooses_between_two_copybooks_of_one_name() -> None:
     assert shelf.path("RATES.FD") == "lib/rates.fd"
 
 
+def test_a_suffix_of_a_shop_names_no_other_copybook() -> None:
+    """If `rates.fd` is missing, it is neither `rates.sel` nor `rates.err`; a copybook with a usual suffix may have been renamed."""
+    ours = Copybooks([("lib/rates.err", "copybook", b"ERR SECTION."), ("lib/rates.sel", "copybook", b"SELECT RATES.")])
+    assert ours.path("rates.fd") is None
+    assert ours.path("rates") == "lib/rates.err"
+    usual = Copybooks([("a/rates.err", "copybook", b"ERR SECTION."), ("b/rates.cpy", "copybook", b"FD  RATES.")])
+    assert usual.path("rates.fd") == "b/rates.cpy"
+    assert Copybooks([("lib/RATES", "copybook", b"FD  RATES.")]).path("rates.fd") == "lib/RATES"
+    called, layout = program("    GOBACK.", name="RATES").encode(), fixed("01  RATES PIC X.").encode()
+    assert Copybooks([("src/rates.cbl", "cobol", called)]).path("rates.fd") is None
+    assert Copybooks([("src/rates.cbl", "cobol", called)]).path("rates.cob") == "src/rates.cbl"
+    assert Copybooks([("src/rates.cbl", "cobol", layout)]).path("rates.fd") == "src/rates.cbl"
+
+
 def test_a_folder_in_front_of_a_name_chooses_between_copybooks() -> None:
     """`COPY "..\\lib\\rates.cpy"` gives a Windows path; if the folder does not exist here, the name is enough."""
     shelf = Copybooks([("a/rates.cpy", "copybook", b"01 A PIC X."), ("lib/rates.cpy", "copybook", b"01 B PIC X.")])

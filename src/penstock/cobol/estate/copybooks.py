@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import ALL_FORMATS, DESCRIBED, key
 from . import dds
-from .kinds import decoded
+from .kinds import decoded, is_of_a_shop
 from .members import stem
 
 if TYPE_CHECKING:
@@ -111,10 +111,12 @@ class Copybooks:
         member = key(stem(name))
         rows = self._found.get(member) or self._found.get(member[:_MEMBER_LETTERS]) or self._of_map(member)
         rows = [row for row in rows if row.path != beside]
-        # `COPY "rates.sel"` and `COPY "rates.fd"` are two files, the SELECT and the FD of one.
+        # `COPY "rates.sel"` and `COPY "rates.fd"` are two files, the SELECT and the FD of one: if there is no `rates.fd`, the
+        # `rates.sel` of the same shop is not meant, but `rates.cpy` may be.
         written = key(name)
         if "." in written:
-            rows = [row for row in rows if key(row.path.rpartition("/")[2]) == written] or rows
+            named = [row for row in rows if key(row.path.rpartition("/")[2]) == written]
+            rows = named or [row for row in rows if self._may_be(row, name)]
         if library is not None:
             rows = [row for row in rows if key(library) in map(key, row.path.split("/")[:-1])] or rows
             rows = rows or [row for row in self._section(member) if row.path != beside]
@@ -128,6 +130,12 @@ class Copybooks:
         """Return the only mapset with a map of this name: some shops call its copybook so."""
         found = self._of_maps.get(name, [])
         return found if len(found) == 1 else []
+
+    def _may_be(self, row: _Shelved, name: str) -> bool:
+        """Return whether a file may be a copybook that is named with another suffix: a program is none that a shop gives its own."""
+        if row.is_made or is_of_a_shop(row.path):
+            return row.is_made
+        return row.order < _ORDER["cobol"] or not is_of_a_shop(name) or self._is_layout(row)
 
     def _is_layout(self, row: _Shelved) -> bool:
         """Return whether a file with the suffix of programs holds none."""

@@ -111,6 +111,7 @@ _CONTROLS = frozenset({"", "ctl", "cntl", "ctc", "parm", "parms", "sysin", "card
 """Suffixes of control statements, and that of members."""
 _TEXTS = _CONTROLS | {"txt", "jsl", "inc", "src", "sql", "mbr", "pds"}
 """Suffixes that say nothing: the content decides."""
+_USUAL = _TEXTS.union(_SUFFIXES)
 _CERTAIN = frozenset({"cobol", "bms", "jcl", "dclgen", "csd"})
 _OTHERS_TEXT = """
     md rst adoc tex html htm xml json jsonl yaml yml toml csv tsv ini cfg conf properties py java kt scala c h cpp hpp
@@ -120,6 +121,17 @@ _OTHERS_TEXT = """
 """
 _OTHERS = frozenset(_OTHERS_TEXT.split())
 """Suffixes of other languages and formats, of compiler output, and of backups."""
+
+
+def is_of_a_shop(name: str) -> bool:
+    """Return whether the suffix of a file is a convention of a shop: neither one of sources nor one that says nothing."""
+    return _suffix(name) not in _USUAL
+
+
+def _suffix(name: str) -> str:
+    """Return what is behind the last period of a file's name, in small letters; "" for none."""
+    last = name.rpartition("/")[2]
+    return last.rpartition(".")[2].lower() if "." in last else ""
 
 
 def kind_of(name: str, head: bytes) -> Kind | None:
@@ -133,7 +145,7 @@ def kind_of(name: str, head: bytes) -> Kind | None:
         >>> kind_of("PAYJOB", b"//PAYJOB   JOB (ACCT)\n"), kind_of("notes.pdf", b"%PDF")
         ('jcl', None)
     """
-    suffix = name.rpartition("/")[2].rpartition(".")[2].lower() if "." in name.rpartition("/")[2] else ""
+    suffix = _suffix(name)
     by_name = _SUFFIXES.get(suffix)
     if by_name in {"pli", "hlasm"} and not (by_name == "hlasm" and _kind_of_text(head) in {"bms", "psb", "dbd"}):
         return by_name

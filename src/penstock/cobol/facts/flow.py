@@ -451,11 +451,12 @@ def _roots(code: Code) -> list[tuple[int, int | None]]:
     if any(copy.via == "COPY IDMS" for copy in program.copies):
         aborts = [at for at, one in enumerate(program.paragraphs) if key(one.section or one.name) == "IDMS-ABORT"]
         found += [(at, aborts[-1]) for at in aborts[:1]]
-    section: str | None = None
+    before: Paragraph | None = None
     for at, paragraph in enumerate(program.paragraphs):
-        if paragraph.declarative and paragraph.section != section:
+        # In front of the first section there is only a COPY, of sections that the system runs.
+        if paragraph.declarative and (before is None or paragraph.section != before.section):
             found.append((at, None))
-        section = paragraph.section if paragraph.declarative else None
+        before = paragraph if paragraph.declarative else None
     return found
 
 
