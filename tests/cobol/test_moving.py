@@ -71,6 +71,8 @@ def _moves(found: Facts) -> set[tuple[str, str, str]]:
         ("ADD C TO N", {("C", "computes", "N")}),
         ("ADD C TO N GIVING A", {("C", "computes", "A"), ("N", "computes", "A")}),
         ("COMPUTE C = (N + 1) * FUNCTION NUMVAL(A)", {("N", "computes", "C"), ("A", "computes", "C")}),
+        ("COMPUTE C = N - (A * 10)", {("N", "computes", "C"), ("A", "computes", "C")}),
+        ("COMPUTE C = N + (A * (10 - H OF G))", {(one, "computes", "C") for one in "NAH"}),
         ("READ F INTO A", {("R", "moves", "A")}),
         ("WRITE R FROM A AFTER ADVANCING N LINES", {("A", "moves", "R")}),
         ("WRITE R FROM A AFTER N", {("A", "moves", "R")}),

@@ -132,7 +132,7 @@ class Copybooks:
         return found if len(found) == 1 else []
 
     def _may_be(self, row: _Shelved, name: str) -> bool:
-        """Return whether a file may be a copybook that is named with another suffix: a program is none that a shop gives its own."""
+        """Return whether a file may be a copybook that is named with another suffix; a program is none with that of a shop."""
         if row.is_made or is_of_a_shop(row.path):
             return row.is_made
         return row.order < _ORDER["cobol"] or not is_of_a_shop(name) or self._is_layout(row)

@@ -290,9 +290,9 @@ class References:
         """Return what is in a parenthesis, by what is before it: what a function takes from its arguments, `subscript`, or ""."""
         if said.keys[at - 1] == ")":
             return "subscript" if _selects(said.keys, at) else ""
-        if said.kinds[at - 1] != "word" or at < 2:
-            return ""
         name = said.keys[at - 1]
+        if said.kinds[at - 1] != "word" or name == "-" or at < 2:
+            return ""
         # With functions in REPOSITORY, FUNCTION is omitted. Any other name that is not declared may be a table of a copybook that
         # is missing, unless it is a method.
         if said.keys[at - 2] == "FUNCTION" or (name not in self._names.known and name in _GIVES):
