@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -13,7 +14,7 @@ import pytest
 from tests.store.cutting import Cutter
 
 from penstock.errors import ToolError
-from penstock.store import Damaged, Event, Patience, Retention, StoreFault, outage, postgres
+from penstock.store import Damaged, Event, Patience, Retention, StoreFault, outage, postgres, reaching
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
 
@@ -130,7 +131,8 @@ def test_a_line_that_is_cut_anywhere_loses_nothing_and_repeats_nothing(
 def test_what_a_vanished_client_holds_is_let_go(line: Cutter, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server does not see that the line was cut, and waits in the middle of a transaction, with its locks held."""
     told: list[str] = []
-    monkeypatch.setattr(postgres, "_SERVER_LIVENESS", "SET idle_in_transaction_session_timeout = '700ms'")
+    soon = reaching._SERVER_LIVENESS.replace("60s", "700ms")
+    monkeypatch.setattr(reaching, "_SERVER_LIVENESS", soon)
     store = PostgresStore(line.url(database), wait_seconds=0.2)
     store.patience = Patience(seconds=30.0, say=told.append)
     store.append("s", 0, "asked", {})
@@ -140,6 +142,64 @@ def test_what_a_vanished_client_holds_is_let_go(line: Cutter, database: str, mon
     assert any("Another process has been writing" in one for one in told)
     assert [record.seq for record in store.events("s")] == [0, 1]
     store.close()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 30.0])
+def test_a_commit_that_goes_on_without_its_client_is_waited_for(server: Server, database: str, seconds: float) -> None:
+    """The line breaks while the server is at it: the second try waits behind the first one, and finds the record that it leaves."""
+    store = PostgresStore(server.url(database))
+    store.patience = Patience(seconds=seconds)
+    store.append("s", 0, "asked", {})
+    store._connected().execute(
+        "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.7); RETURN NULL; END';"
+        "CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON records DEFERRABLE INITIALLY DEFERRED "
+        "FOR EACH ROW EXECUTE FUNCTION slow()"
+    )
+
+    def cut() -> None:
+        with socket.socket(fileno=os.dup(store._connected().pgconn.socket)) as line:
+            line.shutdown(socket.SHUT_RDWR)
+
+    cutting = threading.Timer(0.4, cut)
+    cutting.start()
+    assert store.append("s", 1, "asked", {}).seq == 1
+    cutting.join()
+    assert [record.seq for record in store.events("s")] == [0, 1]
+    store.close()
+
+
+def test_another_writer_is_waited_for_by_whoever_is_patient(server: Server, database: str) -> None:
+    """Somebody rewrites the tables, or stands still in a transaction: that is no end of a run, and all others hear of it."""
+    told: list[str] = []
+    other = PostgresStore(server.url(database))
+    store = PostgresStore(server.url(database), wait_seconds=0.1)
+    writes, ends = threading.Event(), threading.Event()
+
+    def hear(said: str) -> None:
+        told.append(said)
+        ends.set()
+
+    def write() -> None:
+        with other._writing():
+            writes.set()
+            ends.wait(30)
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    writes.wait(30)
+    try:
+        with pytest.raises(StoreFault, match="has been writing") as caught:
+            store.put(b"more")
+        assert caught.value.code == "busy"
+        store.patience = Patience(seconds=30.0, say=hear)
+        assert store.read(store.put(b"more"), 0, 9) == b"more"
+    finally:
+        ends.set()
+    assert told[0].startswith("waits 30 s: Another process has been writing")
+    assert told[-1] == "the store answers again"
+    writing.join()
+    store.close()
+    other.close()
 
 
 @contextmanager

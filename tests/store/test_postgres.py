@@ -13,7 +13,7 @@ import psycopg.waiting
 import pytest
 
 from penstock.errors import CallerError
-from penstock.store import StoreFault, open_store, patience
+from penstock.store import StoreFault, open_store, patience, reaching
 from penstock.store.postgres import PostgresStore
 
 if TYPE_CHECKING:
@@ -251,3 +251,42 @@ def test_an_interrupt_does_not_wait_for_the_server(kept: tuple[str, str], monkey
     assert store.append("s", 1, "asked", {}).seq == 1
     assert store.read(handle, 0, 10) == b"kept"
     store.close()
+
+
+def test_a_store_that_is_closed_meanwhile_drops_no_connection(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread is connecting while the store is closed: what it reaches is closed as well."""
+    store = PostgresStore(server.database(os.urandom(8).hex()))
+    made: list[patience.PatientConnection] = []
+
+    def reached_late(*given: Any) -> patience.PatientConnection:
+        made.append(reaching.reached(*given))
+        store.close()
+        return made[-1]
+
+    store._connected().close()
+    monkeypatch.setattr(store, "_reached", reached_late)
+    with pytest.raises(CallerError, match="closed"):
+        store.learned("window")
+    assert made[0].closed
+
+
+def test_a_setting_that_a_server_does_not_know_is_left_out(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each protects against something; the others are made all the same."""
+    known = reaching._SERVER_LIVENESS
+    monkeypatch.setattr(reaching, "_SERVER_LIVENESS", known.replace("tcp_keepalives_idle", "of_another_server"))
+    store = PostgresStore(server.database(os.urandom(8).hex()))
+    shown = [store._read(f"SHOW {name}") for name in ("idle_in_transaction_session_timeout", "idle_session_timeout")]
+    assert shown == [[("1min",)], [("0",)]]
+    store.close()
+
+
+def test_a_pooler_that_shares_sessions_is_refused(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pooler tells its own number of a session; one in session mode is taken, in transaction mode others hold our locks."""
+    url = server.database(os.urandom(8).hex())
+    monkeypatch.setattr(psycopg.ConnectionInfo, "backend_pid", -1)
+    PostgresStore(url).close()
+    shared = reaching._connected(url)
+    monkeypatch.setattr(reaching, "_connected", lambda _: shared)
+    with pytest.raises(CallerError, match="pool_mode = session in PgBouncer"):
+        PostgresStore(url)
+    assert shared.closed

@@ -52,16 +52,16 @@ class _Silence(psycopg.OperationalError):
 
 def _limited(gen: Generator[Any, Any, _Answer], patience_seconds: float) -> Generator[Any, Any, _Answer]:
     """Relay what psycopg waits for and what arrives, and give up if nothing arrives for too long."""
-    wanted = next(gen)
+    came: Any = None
     heard = time.monotonic()
     while True:
+        try:
+            wanted = gen.send(came)  # what needs no message has ended already
+        except StopIteration as end:
+            answer: _Answer = end.value
+            return answer
         came = yield wanted
         if came:
             heard = time.monotonic()
         elif time.monotonic() - heard > patience_seconds:
             raise _Silence(f"it has not answered for {patience_seconds:g} s")
-        try:
-            wanted = gen.send(came)
-        except StopIteration as end:
-            answer: _Answer = end.value
-            return answer

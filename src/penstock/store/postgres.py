@@ -38,20 +38,6 @@ _LOCK = 0x50454E53  # the lock of the one writer of artifacts
 _HOLDERS = 0x50454E48  # the locks of those who work on sessions, each with its own number as second key
 _WAIT_SECONDS = 5.0  # for another writer, before `busy` is raised
 _FAREWELL_SECONDS = 0.2
-# For a network that drops everything: without these, a connection waits for hours if nothing else limits it.
-_LIVENESS: dict[str, Any] = {
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 4,
-    "tcp_user_timeout": 30_000,
-}
-# The same for the server: the locks of a client that has vanished must not hold up others, or its own next connection. Our
-# transactions wait for nothing but the server, so one that is idle for so long belongs to a process that stands still.
-_SERVER_LIVENESS = (
-    "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4;"
-    "SET idle_in_transaction_session_timeout = '60s'"
-)
-_IDLE_TIMEOUT_SINCE = 140_000  # PostgreSQL 14 has `idle_session_timeout`
 # Database encodings that hold every name; the second keeps the bytes unchanged.
 _ANY_TEXT = ("UTF8", "SQL_ASCII")
 _TABLES = (
@@ -89,7 +75,7 @@ class PostgresStore(Tables):
         options: Those of `Tables`.
 
     Raises:
-        CallerError: psycopg is not installed.
+        CallerError: psycopg is not installed, or the server is behind a pooler in transaction mode.
         StoreFault: The server cannot be reached, or holds a newer schema.
     """
 
@@ -99,11 +85,11 @@ class PostgresStore(Tables):
         try:
             import psycopg
 
-            from penstock.store.patience import PatientConnection
+            from penstock.store.reaching import reached
         except ImportError:
             raise CallerError("A store in PostgreSQL needs psycopg: pip install 'penstock[postgres]'") from None
         self._psycopg = psycopg
-        self._connection_class = PatientConnection
+        self._reached = reached
         self._address = url
         self._process = os.getpid()
         self._closed = False
@@ -130,37 +116,26 @@ class PostgresStore(Tables):
 
         Raises `CallerError` if the store is closed, or after a fork.
         """
-        if self._closed:
-            raise CallerError("The store is closed.")
+        self._expect_open()
         if self._process != os.getpid():
             raise CallerError("A store is not carried into a forked process: open it there.")
         if self._connection is None or self._connection.closed:
-            connection = self._connection_class.connect(
-                self._address,
-                autocommit=True,
-                connect_timeout=10,
-                application_name="penstock",
-                client_encoding="UTF8",
-                **_LIVENESS,
-            )
+            connection = self._reached(self._address, SCHEMA, self._wait_seconds)
             try:
-                self._prepare(connection)
+                self._take_hold(connection)
+                self._connection = connection
+                self._expect_open()  # another thread may have closed the store, and found no connection to close
             except BaseException:
                 connection.close()
                 raise
-            self._connection = connection
         return self._connection
 
-    def _prepare(self, connection: PatientConnection) -> None:
-        """Make the settings of a new connection, and take what the last one held."""
-        connection.answer_seconds += self._wait_seconds
-        connection.execute(
-            f"SET client_min_messages = warning; SET search_path = {SCHEMA};"
-            f"SET lock_timeout = '{int(1_000 * self._wait_seconds)}ms';"
-            f"SET default_transaction_isolation = 'read committed'; {_SERVER_LIVENESS}".encode()
-        )
-        if connection.info.server_version >= _IDLE_TIMEOUT_SINCE:  # a running session is held by this connection
-            connection.execute("SET idle_session_timeout = 0")
+    def _expect_open(self) -> None:
+        if self._closed:
+            raise CallerError("The store is closed.")
+
+    def _take_hold(self, connection: PatientConnection) -> None:
+        """Take what the last connection held."""
         if self._hold:
             connection.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_HOLDERS, int(self._hold)))
             # Whoever came first after a restart found the lock free, and took us for dead.
@@ -247,14 +222,19 @@ class PostgresStore(Tables):
 
     def _lasting(self, act: Callable[[], Done]) -> Done:
         """Return the result of an act, done again if the connection was lost meanwhile: a lost COMMIT may have taken effect."""
-        outage = Outage(self.patience)
+        outage, is_overtaken = Outage(self.patience), False
         while True:
             # A connection that the server has dropped since its last use is no outage: another one is opened at once.
             was_connected = self._connection is not None and not self._connection.closed
             try:
                 done = act()
             except StoreFault as fault:
-                if not self._is_passing(fault, outage) or not outage.goes_on(fault, at_once=was_connected):
+                # The record of the winner, which may be ourselves before the answer was lost, is ours or a `Conflict`.
+                if fault.code == "raced" and not is_overtaken:
+                    is_overtaken = True
+                    continue
+                at_once = was_connected and fault.code != "busy"
+                if not self._is_passing(fault, outage) or not outage.goes_on(fault, at_once=at_once):
                     raise
             else:
                 outage.end()
@@ -268,10 +248,8 @@ class PostgresStore(Tables):
             if is_demoted and self._hold and self._connection is not None:
                 self._connection.close()
                 return True
-        if fault.code == "raced":  # the record of the winner is ours or a `Conflict`
-            return not outage.is_begun
-        if fault.code == "busy":  # our own lost transaction holds its locks until the server has noticed
-            return outage.is_begun
+        if fault.code == "busy":  # without patience only for our own lost transaction, until the server notices
+            return outage.is_begun or self.patience.seconds > 0
         return fault.code == "unreachable"
 
     def _seen_by_others(self) -> object:
