@@ -358,6 +358,22 @@ def test_content_that_was_given_up_while_it_came_is_not_published(server: Server
     store.close()
 
 
+def test_content_of_which_a_server_lacks_a_part_is_not_published(server: Server, database: str) -> None:
+    """A replica that lacks the newest has taken over while it came: there is no handle to something that cannot be read."""
+    store = PostgresStore(server.url(database))
+
+    def coming() -> Iterator[bytes]:
+        yield os.urandom(PIECE_BYTES) * 20
+        store._connected().execute("DELETE FROM pieces WHERE n = 3")
+        yield b"more"
+
+    with pytest.raises(StoreFault, match="has 20 of the 21 pieces") as caught:
+        store.put(coming())
+    assert caught.value.code == "damaged"
+    assert store._read("SELECT (SELECT COUNT(*) FROM pieces), (SELECT COUNT(*) FROM handles)") == [(0, 0)]
+    store.close()
+
+
 def test_content_that_is_pruned_between_look_and_write_is_written_whole(
     store: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -351,9 +351,13 @@ class PostgresStore(Tables):
         return place
 
     def _publish(self, execute: Execute, staged: Staged) -> str:
-        """Make staged rows count: they are no longer pending."""
+        """Make staged rows count, all of them: they are no longer pending."""
         if not execute("DELETE FROM pending WHERE place = ? RETURNING place", (staged.place,)):
             raise self._given_up()
+        ((found,),) = execute("SELECT COUNT(*) FROM pieces WHERE place = ?", (staged.place,))
+        if found != (count := len(staged.content.pieces)):
+            said = f"{self.url} has {found} of the {count} pieces of a content that were sent"
+            raise StoreFault("damaged", f"{said}: another server has taken over without the newest. It was not kept.")
         return staged.place
 
     def _write(self, execute: Execute, contents: Sequence[tuple[bytes, pieces.Content]]) -> list[str]:
