@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from tests.cobol import sources
 from tests.cobol.test_graph import graph_of
+
+from penstock.cobol.facts.group_texts import GroupTexts
+
+if TYPE_CHECKING:
+    from penstock.cobol.facts.code import Site
 
 pytestmark = pytest.mark.proves("C-16")
 
@@ -83,3 +90,21 @@ def said(*lines: str) -> dict[str, str]:
 def test_names_that_a_program_composes_may_be_meant(lines: tuple[str, ...], expected: dict[str, str]) -> None:
     """The name of a queue has a star for what is data, as that of a file."""
     assert said(*lines) == expected
+
+
+def test_the_names_of_an_item_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of n commands with one item, each looked anew at the n groups that are moved to it."""
+    asked = []
+    whole = GroupTexts.at
+
+    def counted(groups: GroupTexts, group: int, site: Site | None) -> list[str]:
+        asked.append(site)
+        return whole(groups, group, site)
+
+    monkeypatch.setattr(GroupTexts, "at", counted)
+    pair = (
+        *("MOVE EIBTRMID TO Q-TERM", "MOVE Q-GROUP TO Q-NAME"),
+        "EXEC CICS WRITEQ TS QUEUE(Q-NAME) FROM(REC) END-EXEC",
+    )
+    assert said(*pair * 20) == {"writes queue CUST*": "may"}
+    assert len(asked) == 20

@@ -9,6 +9,7 @@ import pytest
 from tests.cobol.test_graph import graph_of
 
 from penstock.cobol.estate import kind_of, member
+from penstock.cobol.estate.scripts import placed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -211,6 +212,20 @@ def test_variables_that_do_not_end_take_linear_time() -> None:
     for begun in ("${A-", "$("):
         member("run.sh", "script", f'X="{begun * 50_000}"\ncobcrun PAY01\n'.encode())
     assert time.process_time() - begin < 2
+
+
+def test_scripts_that_are_sourced_again_and_again_take_linear_time() -> None:
+    """A batch file is asked once whether it keeps its variables, and a name leads to one script, however many have it."""
+    folders = [f"f{at}" for at in range(1_000)]
+    sourcing = (("env.sh", b"export A=1\n"), ("run.sh", b". ./env.sh\ncobcrun PAY01\n"))
+    members = [member(f"{one}/{name}", "script", b"X=1\n" + text) for one in folders for name, text in sourcing]
+    long = [
+        member("env.sh", "script", b"set X=1\n" * 5_000),
+        member("run.sh", "script", b". ./env.sh\n" * 5_000 + b"cobcrun PAY01\n"),
+    ]
+    begin = time.process_time()
+    assert sum(len(one.jobs) for one in placed([*members, *long], ())) == len(folders) + 1
+    assert time.process_time() - begin < 4
 
 
 def test_only_scripts_that_run_programs_or_name_their_files_belong_to_an_estate() -> None:

@@ -6,6 +6,7 @@ Leaves to others: what a command does (`shell`). Law: members that are placed ag
 from __future__ import annotations
 
 import posixpath
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from . import shell
@@ -29,24 +30,31 @@ def placed(members: Iterable[Member], names: Collection[str]) -> tuple[Member, .
         names: The names of the programs of the estate and of their files, in capitals.
     """
     found = tuple(members)
+    at: dict[str, Script] = {}
+    # By the name, alone and with its folder: in an estate each of many folders may have an env.sh.
     named: dict[str, list[Script]] = {}
+    beside: dict[tuple[str, str], list[Script]] = {}
     for member in found:
         if member.script is not None:
-            named.setdefault(posixpath.basename(member.path).lower(), []).append(member.script)
+            folder, name = posixpath.split(member.path)
+            at[member.path] = member.script
+            named.setdefault(name.lower(), []).append(member.script)
+            beside.setdefault((folder, name.lower()), []).append(member.script)
 
     def find(name: str, path: str) -> Script | None:
         """Return the script that a name means in the script of a path; None if it is not here, or one of several."""
         name = name.replace("\\", "/")
         folder = posixpath.dirname(path)
         suffixes = _BATCH if path.lower().endswith(_BATCH[1:]) else _BATCH[:1]
-        likely = [one for suffix in suffixes for one in named.get(f"{posixpath.basename(name)}{suffix}".lower(), ())]
+        files = [f"{posixpath.basename(name)}{suffix}".lower() for suffix in suffixes]
         places = {posixpath.normpath(posixpath.join(folder, name)), posixpath.normpath(name)}
-        exact = [one for one in likely if one.path in places] or [
-            one for one in likely if posixpath.dirname(one.path) == folder and "/" not in name.removeprefix("*/")
-        ]
-        if len(exact or likely) != 1:
+        exact = [at[place] for place in places if place in at]
+        if not exact and "/" not in name.removeprefix("*/"):
+            exact = [one for file in files for one in beside.get((folder, file), ())]
+        likely = exact or list(chain.from_iterable(named.get(file, ()) for file in files))
+        if len(likely) != 1:
             return None
-        one = (exact or likely)[0]
+        one = likely[0]
         # What precedes the first known part of a folder may be any folder: $BIN/env.sh, $(dirname $0)/env.sh.
         known = name.rpartition("*")[2].lstrip("./")
         is_sure = bool(exact) or f"/{one.path}".endswith(f"/{known}")

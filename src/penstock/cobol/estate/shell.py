@@ -115,6 +115,8 @@ class Script(NamedTuple):
     lines: int
     doubt: str = ""
     """Why another script may be meant by a name; "" if none can."""
+    is_local: bool = False
+    """Whether a caller does not get the variables of the script (SETLOCAL)."""
 
 
 class _Variable(NamedTuple):
@@ -147,7 +149,9 @@ def script(path: str, text: str) -> Script:
         text: Its text.
     """
     is_batch = path.lower().endswith((".bat", ".cmd"))
-    return Script(path, tuple(_commands(text, is_batch=is_batch)), text.count("\n") + 1)
+    commands = tuple(_commands(text, is_batch=is_batch))
+    is_local = any(command.words[0].lower().lstrip("@") == _LOCAL for command in commands)
+    return Script(path, commands, text.count("\n") + 1, is_local=is_local)
 
 
 def job(
@@ -251,7 +255,7 @@ def _source(
     left: list[int],
 ) -> None:
     """Change the variables as a sourced script does; what that runs is in its own job."""
-    if any(inner.words[0].lower().lstrip("@") == _LOCAL for inner in other.commands):
+    if other.is_local:
         return
     other = other._replace(doubt=one.doubt or other.doubt)
     for inner in islice(other.commands, left[0]):

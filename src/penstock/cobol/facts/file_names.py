@@ -1,5 +1,5 @@
-"""Which names may a file have if its ASSIGN names a data item: those moved to the item, composed in it, or told by the parts of a
-group that is it or is moved to it?
+"""Which names may a file have if a data item names it: those moved to the item, composed in it, or told by the parts of a group
+that is it or is moved to it? Queues and transactions are named by items in the same ways.
 
 Leaves to others: whether a name is that of a file or of a DD (`estate`). Law: every name comes from the source, with its line;
 data in a composed name is `*`.
@@ -47,9 +47,17 @@ class FileNames:
         self._groups = GroupTexts(names, reaching)
         self._composed: dict[str, list[Resolved]] | None = None
         self._moves: dict[str, list[ReadStatement]] | None = None
+        self._found: dict[str, tuple[Resolved, ...]] = {}
 
     def of(self, text: str) -> tuple[Resolved, ...]:
-        """Return the values that the item named by an ASSIGN may have; empty if nothing gives it one."""
+        """Return the names that an item may hold, as that of an ASSIGN; empty if nothing gives it one."""
+        # Kept, because n commands may name one item to which n groups are moved.
+        if text not in self._found:
+            self._found[text] = self._all(text)
+        return self._found[text]
+
+    def _all(self, text: str) -> tuple[Resolved, ...]:
+        """Return the values of one item, found anew."""
         name = key(text)
         constant = self._constants.get(name)
         if constant is not None:
