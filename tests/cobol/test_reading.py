@@ -624,6 +624,7 @@ def test_letters_of_an_unknown_codec_are_told(text: str, encoding: str) -> None:
         ("ｼﾜｹ", "cp932", "cp932"),
         ("ﾄﾘﾋｷｻｷ ﾏｽﾀ 1 ｺｰﾄﾞ", "cp932", "cp932"),
         ("ЗАПИСЬ ФАЙЛА КЛИЕНТОВ", "cp1251", "latin-1"),
+        ("ЗАПИСЬ ФАЙЛА КЛИЕНТОВ", "iso8859-5", "latin-1"),
         ("ΑΡΧΕΙΟ ΠΕΛΑΤΩΝ", "iso8859-7", "latin-1"),
         ("╔═══╦═╗ ║ ╚═══╩═╝", "cp850", "latin-1"),
         ("고객 정보", "euc_kr", "latin-1"),

@@ -61,6 +61,15 @@ def test_a_statement_of_a_vocabulary_is_a_call() -> None:
         assert items == {"FIELD-1": [], "H": [], "A": [12]}
 
 
+def test_a_name_far_behind_its_verb_is_a_name() -> None:
+    """The blanks at the end of a line, comments and the margin of the next one do not part a PERFORM from its section."""
+    far = PROGRAM.replace(
+        "PERFORM TAKE-HANDLE.", f"PERFORM{' ' * 49}\n      * {'-' * 60}\n{' ' * 30}TAKE-HANDLE UNTIL A = 'Y'."
+    )
+    (program,) = scan(PROTOTYPES + far).programs
+    assert [one.target for one in program.performs] == ["TAKE-HANDLE"]
+
+
 def test_a_file_of_prototypes_is_a_copybook() -> None:
     """What describes programs that are elsewhere is none, so it needs no statements; a program with statements stays one."""
     assert [(one.name, one.kind) for one in scan(PROTOTYPES).programs] == [("", "copybook")]

@@ -23,8 +23,9 @@ TAB = 8
 def _is_kana(runs: list[bytes]) -> bool:
     """Return whether runs of bytes beyond ASCII are words in kana of one byte, which files of old Japanese systems may have alone.
 
-    In other codecs such bytes are capitals with accents, which stand alone; Cyrillic or Greek capitals, nearly all from 0xC0 on;
-    lines of boxes, of which one is the most frequent; or halves of letters, and then their number is even.
+    In other codecs such bytes are capitals with accents, which stand alone; Cyrillic or Greek capitals, nearly all from 0xC0 on, or
+    in ISO 8859-5 nearly all before 0xD0; lines of boxes, of which one is the most frequent; or halves of letters, and then their
+    number is even.
     """
     letters = b"".join(runs)
     often = Counter(letters)
@@ -34,6 +35,7 @@ def _is_kana(runs: list[bytes]) -> bool:
         and 2 * len(runs) < len(letters)
         and 3 * max(often.values()) <= len(letters)
         and 6 * sum(often[byte] for byte in range(0xA6, 0xC0)) > len(letters)
+        and 16 * sum(often[byte] for byte in range(0xD0, 0xE0)) > len(letters)
     )
 
 

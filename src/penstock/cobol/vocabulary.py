@@ -29,10 +29,10 @@ _FIRST_COPY = re.compile(
     r"[\s.]*+COPY\s++(?P<name>['\"][^'\"\n]++['\"]|[^\s.'\"]++(?:\.[A-Z][^\s.'\"]*+)?)"
     r"(?>\s++(?:OF|IN)\s++(?P<library>[^\s.]++)|)\s*+\."
 )
-_NAMED = re.compile(r"(?<![\w-])(?:PERFORM|THRU|THROUGH|TO|OF|IN|FROM|BY|INTO|GIVING|==|=)\s*+\Z")
+_NAMED = re.compile(r"(?<![\w-])(?:PERFORM|THRU|THROUGH|TO|OF|IN|FROM|BY|INTO|GIVING|==|=)\Z")
 """What precedes a word that is a name there, not a statement."""
 _FAR = 60
-"""How many characters before a word are examined."""
+"""How many characters before a word are examined, without the blanks between."""
 
 
 def spoken(made: Replaced, folded: str, find: Lookup | None) -> Replaced:
@@ -58,7 +58,7 @@ def spoken(made: Replaced, folded: str, find: Lookup | None) -> Replaced:
     done = 0
     for found in said.finditer(folded, folded.find("PROCEDURE")):
         start, end = found.span()
-        before = folded[max(0, start - _FAR) : start]
+        before = _before(folded, start)
         if found["word"] is None or BREAK in made.code[start:end] or _NAMED.search(before) is not None:
             continue
         parts += (made.code[done:start], f'CALL "{calls[found["word"]]}" USING')
@@ -66,6 +66,13 @@ def spoken(made: Replaced, folded: str, find: Lookup | None) -> Replaced:
     code = "".join((*parts, made.code[done:]))
     starts = line_starts(code)
     return made._replace(code=code, starts=starts) if len(starts) == len(made.starts) else made
+
+
+def _before(folded: str, at: int) -> str:
+    """Return the end of what precedes a place, without blanks: a line end and a margin may be between a verb and its name."""
+    while at and folded[at - 1].isspace():
+        at -= 1
+    return folded[max(0, at - _FAR) : at]
 
 
 def _calls(folded: str, code: str) -> dict[str, str]:
