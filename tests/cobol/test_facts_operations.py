@@ -809,3 +809,19 @@ def test_what_a_program_returns_is_an_output(code: str, lines: tuple[int, ...]) 
     found = facts(source, source.programs[0])
     assert [(one.name, one.io_type) for one in found.inputs] == [("A", "parameter")]
     assert [(one.name, one.io_type, one.lines) for one in found.outputs] == [("B", "parameter", lines)]
+
+
+def test_what_comes_and_goes_by_http_is_input_and_output() -> None:
+    """A program behind a web page had neither: its request and its answer are in WEB commands."""
+    lines = (
+        "    EXEC CICS WEB EXTRACT QUERYSTRING(WS-A) QUERYSTRLEN(WS-N) END-EXEC.",
+        "    EXEC CICS WEB READ FORMFIELD('ID') VALUE(WS-B) VALUELENGTH(WS-N) END-EXEC.",
+        "    EXEC CICS WEB CONVERSE SESSTOKEN(WS-T) FROM(WS-A) INTO(WS-B) END-EXEC.",
+        "    EXEC CICS WEB SEND DOCTOKEN(WS-T) END-EXEC.",
+        "    EXEC CICS WEB EXTRACT HTTPMETHOD(WS-B) METHODLENGTH(WS-N) END-EXEC.",
+    )
+    data = ("01  WS-A PIC X(80).", "01  WS-B PIC X(80).", "01  WS-T PIC X(16).", "01  WS-N PIC S9(8) COMP.")
+    source = scan(program(*lines, "    GOBACK.", data=data))
+    found = facts(source, source.programs[0])
+    assert {one.name for one in found.inputs if one.io_type == "web"} == {"WS-A", "WS-B", "web"}
+    assert {one.name for one in found.outputs if one.io_type == "web"} == {"WS-A", "WS-T"}

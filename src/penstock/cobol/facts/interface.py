@@ -80,6 +80,11 @@ _ENVIRONMENT = frozenset(_ENVIRONMENT_WORDS.split())
 """What ACCEPT takes from the system rather than from a person; the last ones begin EXCEPTION STATUS and the like."""
 _PLACES = frozenset({"AT", "COL", "COLUMN", "LINE", "POSITION"})
 """The words of an ACCEPT that say where on the screen its field is."""
+_WEB_IN = frozenset({"WEB RECEIVE", "WEB READ", "WEB READNEXT", "WEB EXTRACT", "WEB PARSE", "WEB CONVERSE"})
+_WEB_OUT = frozenset({"WEB SEND", "WEB WRITE", "WEB CONVERSE"})
+_WEB_INTO = ("INTO", "SET", "VALUE", "QUERYSTRING", "PATH", "TOCONTAINER")
+"""The options of a WEB command that say where it puts what comes, the first one that it has."""
+_WEB_FROM = ("FROM", "VALUE", "DOCTOKEN", "CONTAINER")
 _ORDER = {"file": 0, "table": 1, "segment": 2, "record": 3, "queue": 4, "tsqueue": 5, "tdqueue": 6}
 
 
@@ -327,6 +332,11 @@ def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names:
         elif one.command in {"RECEIVE", "RETRIEVE"}:
             name = one.option("INTO", "SET") or "terminal"
             into.add(name, "screen" if one.command == "RECEIVE" else "start data", lines, _where(name, names))
+        elif one.command in _WEB_IN | _WEB_OUT:
+            for side, options, among in ((into, _WEB_INTO, _WEB_IN), (out, _WEB_FROM, _WEB_OUT)):
+                if one.command in among:
+                    name = one.option(*options) or "web"
+                    side.add(name, "web", lines, _where(name, names))
         elif one.command in {"GET CONTAINER", "PUT CONTAINER"} and one.resource:
             side = into if one.command == "GET CONTAINER" else out
             for name in _named(one.resource, one.resolved):
