@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _STATEMENT_LINES = 200  # the most lines of a statement that are read for a name
 _NAME = re.compile(rf"[\w$#@:&.*{JAPANESE}-]+")
 _DECLARED = re.compile(rf"(?:^(?:[\w ]{{6}}.)?|\.)\s*(\d\d?)\s+([\w$#@:{JAPANESE}-]+)")
-_SECTION = re.compile(r"\b(?:DIVISION|SECTION)\s*[.U]")
+_SECTION = re.compile(r"(?<![\w-])(?:DIVISION|SECTION)\s*[.U]")
 _SHOWN = re.compile(
     r"\b(?:FROM|USING|TO|INTO|SOURCE|OBJECT|CONTROL|LINE|COL|COLUMN)\s+(?:IS\s+)?[A-Z]|\bCOPY\s"
 )  # of an entry: of a screen

@@ -1100,6 +1100,33 @@ def test_a_field_is_carried_to_its_place_in_the_other_area() -> None:
     assert found == {("ONE.A", "ONE.C", "is"), ("ONE.B", "ONE.D", "is")}
 
 
+def test_which_fields_are_at_some_bytes_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every field that is carried there asks: n programs that share a record would look through n records n times."""
+    groups = "".join(f"       01  G{at}.\n           05  A{at} PIC X(4).\n" for at in range(20))
+    moves = "".join(f"           MOVE G{at} TO H.\n" for at in range(20))
+    program = f"""       ID DIVISION.
+       PROGRAM-ID. ONE.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  H.
+           05  C PIC X(4).
+{groups}       PROCEDURE DIVISION.
+{moves}           GOBACK.
+"""
+    graph = graph_of({"one.cbl": program.encode()})
+    asked: list[object] = []
+    look = vars(Carrying)["_targets_at"]
+
+    def counted(carrying: Carrying, *place: object) -> object:
+        asked.append(place)
+        return look(carrying, *place)
+
+    monkeypatch.setattr(Carrying, "_targets_at", counted)
+    carrying = Carrying(graph)
+    found = [edge.target.name for at in range(20) for edge in carrying.after(nodes_named(graph, f"ONE.A{at}")[0])]
+    assert (found.count("ONE.C"), len(asked)) == (20, 1)
+
+
 def test_a_field_that_lies_otherwise_in_the_other_area_may_be_carried_there() -> None:
     """A field whose bytes go into two fields, or into a longer one, `may` be carried there, and the edge says why."""
     program = b"""       ID DIVISION.

@@ -11,6 +11,7 @@ Law: an edge is certain (`is`) only if offset and length are known and the same.
 from __future__ import annotations
 
 from collections import deque
+from functools import lru_cache
 from itertools import chain, permutations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -34,6 +35,8 @@ MAX_SHARING = 50
 """The maximum number of declarations of one EXTERNAL record that are linked pairwise; more are linked through the first."""
 MAX_PLACES = 200
 """The maximum number of places to which the bytes of one field are followed if no field there has exactly these bytes."""
+_KNOWN_PLACES = 1 << 16
+"""The number of places whose fields are kept."""
 
 
 class PlacedField(NamedTuple):
@@ -139,6 +142,8 @@ class Carrying:
         self._places: dict[str, _Area] = {}
         self._by_storage: dict[int, dict[tuple[int, int], list[_Area]]] = {}
         self._stored_fields: dict[int, dict[int, list[int]]] = {}
+        # A copied record has the same bytes in each program, and each of its fields leads to each of them.
+        self._targets = lru_cache(_KNOWN_PLACES)(self._targets_at)
         for number, part in enumerate(graph.parts):
             for index, field in enumerate(part.fields):
                 if field.name:
@@ -340,10 +345,12 @@ class Carrying:
         """Return the fields at some bytes that a field is carried to, each with whether it has exactly these bytes."""
         # If some field has exactly these bytes, the others that touch them are left out: they are its groups and
         # redefinitions, and have their own edges from there. Fields declared by the same copybook line are preferred.
-        targets = list(self._fields_at(place, here))
+        own = self._graph.parts[here.part].fields[here.field]
+        targets = self._targets(place, own.in_table, own.usage == "GROUP")
         exact = [one for one in targets if one[1]]
-        alike = [one for one in exact if self._declared(one[0]) == self._declared(here)]
-        return alike or exact or targets
+        declared = self._declared(here)
+        alike = [one for one in exact if self._declared(one[0]) == declared]
+        return alike or exact or list(targets)
 
     def _declared(self, area: _Area) -> CitedLine:
         """Return the line that declares a field."""
@@ -412,24 +419,30 @@ class Carrying:
         is_all = way.stretch == _ALL or moved == self._bytes_of(way.to)
         return area == here and is_all and not way.why.startswith("through")
 
-    def _fields_at(self, place: _Bytes, like: _Area) -> Iterator[tuple[_Area, bool]]:
-        """Yield the fields at some bytes, with whether they have exactly these bytes; others only if neither is a group.
+    def _targets_at(self, place: _Bytes, in_table: bool, is_group: bool) -> tuple[tuple[_Area, bool], ...]:
+        """Return the fields at some bytes, with whether they have exactly these bytes; others only if neither is a group.
 
         A field that contains these bytes and more is not a target: they are followed further through it.
+
+        Args:
+            place: The bytes.
+            in_table: Whether the field whose bytes they are is in a table.
+            is_group: Whether it is a group.
         """
+        found: list[tuple[_Area, bool]] = []
         fields = self._graph.parts[place.part].fields
-        own = self._graph.parts[like.part].fields[like.field]
         for index in self._of_storage(place.part).get(place.storage, ()):
             field = fields[index]
             if not field.name or field.offset is None or not field.bytes:
                 continue
             end = field.offset + field.bytes
-            if field.offset == place.start and end == place.end and field.in_table == own.in_table:
-                yield _Area(place.part, index), True
+            if field.offset == place.start and end == place.end and field.in_table == in_table:
+                found.append((_Area(place.part, index), True))
             elif field.offset <= place.start and place.end <= end:
                 continue
-            elif field.usage != "GROUP" and own.usage != "GROUP" and field.offset < place.end and place.start < end:
-                yield _Area(place.part, index), False
+            elif field.usage != "GROUP" and not is_group and field.offset < place.end and place.start < end:
+                found.append((_Area(place.part, index), False))
+        return tuple(found)
 
     def _of_storage(self, number: int) -> dict[int, list[int]]:
         """Return the indexes of the fields of a part, by their storage."""
