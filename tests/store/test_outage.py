@@ -259,6 +259,26 @@ def test_a_wait_ends_with_its_time_or_with_whoever_waits(server: Server, databas
     store.close()
 
 
+def test_a_wait_is_not_repeated_to_tidy_up(server: Server, database: str) -> None:
+    """The server goes while content is on its way: whoever waited for it is told, and what is left is for a later pruning."""
+    told: list[str] = []
+    store = PostgresStore(server.url(database))
+    store.patience = Patience(seconds=0.6, say=told.append)
+
+    def coming() -> Iterator[bytes]:
+        yield os.urandom(PIECE_BYTES) * 17
+        server.stop()
+        yield os.urandom(PIECE_BYTES) * 17
+
+    try:
+        with pytest.raises(StoreFault, match="It was waited for"):
+            store.put(coming())
+        assert len(told) == 1
+    finally:
+        server.start()
+    store.close()
+
+
 def test_a_running_session_stays_held_through_a_restart(server: Server, database: str) -> None:
     """Another process that comes first after a restart finds no lock, but once we are back nobody removes what we work on."""
     store, other = PostgresStore(server.url(database)), PostgresStore(server.url(database))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.errors import CallerError
 from penstock.store import pieces, schema
 from penstock.store.database import Staged
-from penstock.store.kept import StoreFault
+from penstock.store.kept import Patience, StoreFault
 from penstock.store.outage import Outage
 from penstock.store.tables import Tables
 
@@ -220,9 +220,14 @@ class PostgresStore(Tables):
         self._version_in(begun.fetchone())
         return connection
 
-    def _lasting(self, act: Callable[[], Done]) -> Done:
-        """Return the result of an act, done again if the connection was lost meanwhile: a lost COMMIT may have taken effect."""
-        outage, is_overtaken = Outage(self.patience), False
+    def _lasting(self, act: Callable[[], Done], patience: Patience | None = None) -> Done:
+        """Return the result of an act, done again if the connection was lost meanwhile: a lost COMMIT may have taken effect.
+
+        Args:
+            act: What is done.
+            patience: How long the server is waited for; None for the store's own.
+        """
+        outage, is_overtaken = Outage(patience or self.patience), False
         while True:
             # A connection that the server has dropped since its last use is no outage: another one is opened at once.
             was_connected = self._connection is not None and not self._connection.closed
@@ -371,8 +376,8 @@ class PostgresStore(Tables):
 
     def _discard(self, place: str) -> None:
         """Remove rows that were staged; what cannot be reached now is removed by a later pruning."""
-        with suppress(StoreFault):
-            self._remove([place])
+        with suppress(StoreFault):  # what failed has waited, and is reported once this ends
+            self._lasting(partial(self._remove_once, [place]), Patience())
 
     def _remove(self, places: list[str]) -> None:
         """Remove the rows of content, unless a content names them."""
