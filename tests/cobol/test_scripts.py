@@ -206,6 +206,23 @@ def test_a_batch_file_sets_what_its_programs_open() -> None:
     assert "PAY01.CUST bound to c1 may 1 2" in said("if x set DD_CUSTFILE=c1\ncobcrun PAY01\n", "run.cmd")
 
 
+def test_variables_of_a_shell_of_its_own_are_not_certain_behind_it() -> None:
+    """Parentheses are such a shell; those of functions, patterns, tests and lists of csh are none, so what follows is certain."""
+    text = "export DD_CUSTFILE=/c1\n(export DD_CUSTFILE=/c2; ls)\ncobcrun PAY01\n"
+    found = said(text)
+    assert {one.partition(" bound to ")[2] for one in found if " bound to " in one} == {"/c1 may 2 3", "/c2 may 2 3"}
+    for plain in (
+        "f() {\nls\n}",
+        "case $1 in a) ls ;; b) ls ;;\nesac",
+        "foreach x (a b)\nend",
+        "X=$(date)",
+        "L=(a\nb)",
+    ):
+        assert "PAY01.CUST bound to /cc is 1 2".replace("2", str(plain.count("\n") + 3)) in said(
+            f"export DD_CUSTFILE=/cc\n{plain}\ncobcrun PAY01\n"
+        )
+
+
 def test_variables_that_do_not_end_take_linear_time() -> None:
     """Each of these took many seconds when every one was searched for its end."""
     begin = time.process_time()

@@ -103,7 +103,7 @@ class ShellCommand(NamedTuple):
 
     line: int
     depth: int
-    """How many conditions and loops are around it."""
+    """How many conditions, loops and shells of their own are around it."""
     words: tuple[str, ...]
 
 
@@ -269,6 +269,7 @@ def _commands(text: str, *, is_batch: bool) -> Iterator[ShellCommand]:
     leading = _LEADING - {"call"} if is_batch else _LEADING
     is_listed = False  # whether what follows is in a list, as in FILES=(A B)
     depth, line = 0, 1
+    apart = 0  # how many shells of their own are around, as in `(export X=1; prog)`, whose variables end with them
     begun: list[str] = []
     until: list[str] = []  # the words that end the texts which begin here
     for number, last in enumerate(_COMMENT.sub("", text).split("\n"), start=1):
@@ -289,7 +290,9 @@ def _commands(text: str, *, is_batch: bool) -> Iterator[ShellCommand]:
         if not is_batch and "((" not in written:  # in arithmetic, << shifts
             ends = (word for mark, word in pairwise(code) if mark in _HERE and not word[0].isdigit())
             until = [re.sub(r"['\"\\]", "", word) for word in ends]
-        code, is_listed = _without_lists(code if is_batch else code[_after_pattern(code) :], is_listed=is_listed)
+        code, is_listed = _without_lists(
+            code if is_batch or is_listed else code[_after_pattern(code) :], is_listed=is_listed
+        )
         for at, word in enumerate([*code, "\n"]):
             if word not in _APART:
                 words.append(word)
@@ -307,10 +310,14 @@ def _commands(text: str, *, is_batch: bool) -> Iterator[ShellCommand]:
             if is_batch and tested:  # IF EXIST X SET A=B
                 words = words[next((at for at, one in enumerate(words) if one.lower() in _SETTING), 0) :]
             if words:
-                yield ShellCommand(line, depth + tested, tuple(words))
+                yield ShellCommand(line, depth + apart + tested, tuple(words))
             # `[ -f x ] && …` and `… || …` are conditions, too.
             tested |= word == "||" or (word == "&&" and words[:1] != [] and words[0] in _TESTS)
-            depth = max(0, depth + (word == "(") - (word == ")")) if is_batch else depth
+            opened = (word == "(") - (word == ")")
+            if is_batch:
+                depth = max(0, depth + opened)
+            else:
+                apart = max(0, apart + opened)
             words = []
 
 
