@@ -28,6 +28,8 @@ BODY = """MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj
 MzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuYEvu
 Qw=="""
 SECRETS = {
+    "a key of a service that is almost a word": ("toggl_api: ", "9f8a7d6c5b4e3f2a1b0c9d8e7f6a5b4c"),
+    "the first token": ('first_token = "', "9E858021-953F-4DD3-8842-F2C782780422"),
     "an element with blanks around what it holds": ("<password>  ", "hunter2hunter2"),
     "Docker's file in a manifest": ("data:\n  .dockerconfigjson: ", "eyJhdXRocyI6e319"),
     "Docker's old file in a block": ("data:\n  .dockercfg: |\n    ", "ewJhdXRocyI6e319"),
@@ -251,6 +253,7 @@ SECRETS = {
 }
 """The text before a secret, and the secret."""
 AFTER = {
+    "the first token": '"',
     "an element with blanks around what it holds": "  </password>",
     "the key that signs": '"',
     "the element of a key that lets in": "</authKey>",
@@ -322,6 +325,11 @@ AFTER = {
     "Kubernetes": "\ntype: Opaque\n---\nkind: ConfigMap\ndata:\n  user: administrator\n",
 }
 ORDINARY = [
+    '<button aria-label="Toggle section" aria-controls="block-11111111-1111-1111-1111-111111111111-body">',
+    '"first_key" = "9E858021-953F-4DD3-8842-F2C782780422", "second_key": "D55D0E1E-51D9-4BCE-9021-7D201906D3C0"',
+    'curl -H "Authorization: Bearer mytoken_…" https://example.com',
+    'SECRET_KEY = "change-me"',
+    "if password1 and password1 == password2:",
     '<string name="authors">Тәрҗемә</string>',
     '<string name="mail_oauth_sign_in">Соединить</string> <string name="token_missing">Схема</string>',
     "<authentication>OAuth2</authentication> <auth-type>CRAM_MD5</auth-type>",

@@ -108,13 +108,9 @@ _INDEXED = re.compile(r"(?<=\[)[a-z]\w{1,24}\][ \t]=[ \t]")  # `ids[token] = …
 _SCHEME = re.compile(r"(?i:auth(?![_-]?(?:key|token))|login)")  # by which one logs in, or as whom
 _MISSING, _MISSING_CHARS = re.compile(r"(?i:missing|no|empty)[ \t]\Z"), 9
 _ADDRESS, _ADDRESS_CHARS = re.compile(r"://[\w.+:-]*\Z"), 48
-_LOOKED_UP = (
-    "Identifier",
-    "Repository",
-    "Lookup",
-    "lookup_",
-    "LOOKUP_",
-)  # whose key finds something, and opens nothing
+# Whose key finds something, and opens nothing.
+_LOOKED_UP = ("Identifier", "Repository", "Lookup", "lookup_", "LOOKUP_", "first_", "second_", "third_")
+_COMPARED = re.compile(r"[A-Za-z_.]+\d{1,2}:?")  # `if password1 == password2:`
 _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
 _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?(?:[A-Za-z0-9_]*|[a-z0-9.-]{1,64})")
 _LINE_OF_CAPITALS, _LINE_CHARS = re.compile(r"(?:# ?)?(?:export )?[A-Z0-9_]*"), 80
@@ -273,6 +269,8 @@ def _assigned(match: re.Match[str]) -> Spans:
     # Or the text is what a field is called, or what such a thing is worth; a table may hold names of anything.
     looks_random |= "]" in between or between.lstrip().startswith(("==", "!=")) or "value" in between
     if (looks_random or name in words) and (IDENTIFIER.fullmatch(value) or NUMBERED_NAME.fullmatch(value)):
+        return ()
+    if group == _BARE and between.strip(f"{digits} ") in {"==", "!="} and _COMPARED.fullmatch(value):
         return ()
     if name.endswith("key") and MEMBER.fullmatch(value):
         return ()

@@ -13,8 +13,8 @@ from penstock.text.secret_values import mixes_cases
 # What people write where a secret will be.
 _PLACEHOLDERS = (
     r"\*+|\.+|~[a-z]{1,2}|x+|X+|█+|•+|[0-]{8,}|[+-]+|(?:[A-Za-z]{2,6}[_-]?)?[xX]{4}[xX_-]*|(?P<letter>[A-Za-z])(?P=letter){4,}",
-    r".{1,24}\.\.\.|.{1,24}-{5}.{0,24}|-----BEGIN|[\w.+-]{1,64}@example\.(?:com|net|org)|_*(?:TODO|FIXME)\b.*",
-    r"(?i:redacted|your[_-][a-z_-]+|[a-z_-]+[_-]here)|(?P<sign>[!@#|~^])[A-Z]{2,24}(?:_[A-Z]{2,24}){0,6}(?P=sign)",
+    r".{1,24}(?:\.\.\.|…)|.{1,24}-{5}.{0,24}|-----BEGIN|[\w.+-]{1,64}@example\.(?:com|net|org)|_*(?:TODO|FIXME)\b.*",
+    r"(?i:redacted|change[_-]me|your[_-][a-z_-]+|[a-z_-]+[_-]here)|(?P<sign>[!@#|~^])[A-Z]{2,24}(?:_[A-Z]{2,24}){0,6}(?P=sign)",
 )
 # What a template or a program makes of something else, the program between two strings, and patterns.
 _EXPRESSIONS = (

@@ -143,8 +143,8 @@ def _end_of_name(text: str, at: int) -> int:
 def _beside(text: str, at: int, _floor: int) -> Spans:
     """Return the first value that reads as a key after the name of a service, on the same line."""
     behind = _end_of_name(text, at)
-    if text.startswith("://", behind):
-        return ()  # the scheme of an address
+    if text.startswith("://", behind) or text[at : behind + 1].lower() == "toggle":
+        return ()  # the scheme of an address, or a word
     if (called := _CALLED.match(text, behind)) and count_changes(called[called.lastindex or 0]) >= _MIN_CHANGES:
         return (called.span(called.lastindex or 0),)
     last = behind + _BETWEEN_CHARS + _VALUE_CHARS
