@@ -14,7 +14,7 @@ import pytest
 from tests.store.cutting import Cutter
 
 from penstock.errors import ToolError
-from penstock.store import Damaged, Event, Patience, Retention, StoreFault, outage, postgres, reaching
+from penstock.store import Damaged, Event, Patience, Retention, StoreFault, outage, patience, postgres, reaching
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
 
@@ -375,6 +375,21 @@ def test_content_that_was_given_up_while_it_came_is_not_published(server: Server
         store.put(slow())
     assert caught.value.code == "raced"
     assert store.check() == []
+    store.close()
+
+
+def test_much_that_goes_goes_in_parts(server: Server, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deleting takes longer than a server is waited for: no statement grows with what goes, so that a collection can end."""
+    monkeypatch.setattr(patience.PatientConnection, "answer_seconds", 2.0)
+    monkeypatch.setattr(postgres, "_BATCH_PLACES", 1)
+    store = PostgresStore(server.url(database), wait_seconds=0.1)
+    store._connected().execute(
+        "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.7); RETURN OLD; END';"
+        "CREATE TRIGGER slow BEFORE DELETE ON pieces FOR EACH ROW EXECUTE FUNCTION slow()"
+    )
+    store.put_many([(os.urandom(9), "kept") for _ in range(5)])
+    assert len(store.collect(Retention(max_bytes=1))) == 5
+    assert store._read("SELECT COUNT(*) FROM pieces") == [(0,)]
     store.close()
 
 

@@ -55,6 +55,9 @@ _TABLES = (
     "removals",
 )
 _BATCH_PIECES = 16  # 4 MiB per transaction while content arrives
+_BATCH_PLACES = (
+    32  # per transaction while content goes: one for all would take too long for others, and for our own patience
+)
 # The version is read in every transaction, which therefore ends before a newer Penstock can change the tables. Decisions under a
 # lock must see what was committed while it waited.
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on; SELECT version FROM schema_version"
@@ -380,9 +383,9 @@ class PostgresStore(Tables):
             self._lasting(partial(self._remove_once, [place]), Patience())
 
     def _remove(self, places: list[str]) -> None:
-        """Remove the rows of content, unless a content names them."""
-        if places:
-            self._lasting(partial(self._remove_once, places))
+        """Remove the rows of content, unless a content names them; others write between two transactions."""
+        for first in range(0, len(places), _BATCH_PLACES):
+            self._lasting(partial(self._remove_once, places[first : first + _BATCH_PLACES]))
 
     def _remove_once(self, places: list[str]) -> None:
         # A writer that never learned whether its transaction was committed discards what it staged: the lock waits for the end of
