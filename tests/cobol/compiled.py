@@ -93,7 +93,7 @@ def ran(lines: Iterable[str], folder: Path, name: str) -> str:
     """
     source, program = folder / f"{name}.cob", folder / f"x-{name}"
     source.write_text("".join(f"{line}\n" for line in lines))
-    options = ("-x", "-free", "-w", "-std=default", "-fbinary-size=2-4-8", "-o", str(program))
+    options = ("-x", "-free", "-w", "-std=default", "-fbinary-size=2-4-8", "-I", str(folder), "-o", str(program))
     done = subprocess.run(["cobc", *options, str(source)], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     # The bytes that a program shows of a number need not be characters in any other encoding.

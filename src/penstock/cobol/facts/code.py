@@ -20,7 +20,7 @@ from .translated import commands
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..program import Exec, Paragraph, TokenKind
+    from ..program import Exec, TokenKind
     from .expanding import CodePiece
 
 _OPENING = frozenset({"(", ":"})
@@ -114,7 +114,7 @@ class ReadStatement(NamedTuple):
     """The copybook that contains it; None if the program does."""
     start: int
     header: str = ""
-    """The enclosing paragraph in its copybook; "" in the program, and before any header."""
+    """The copied paragraph that contains it; "" if that is one of the program."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ class Block(NamedTuple):
     paragraph: int
     copybook: str | None
     header: str = ""
-    """The enclosing paragraph in its copybook; "" in the program, and before any header."""
+    """The copied paragraph that contains it; "" if that is one of the program."""
 
 
 class Node:
@@ -213,7 +213,7 @@ class Code:
 
         Args:
             paragraph: Its key.
-            header: The paragraph of a copybook, which comes first: its code is cited at the COPY, which another one contains.
+            header: The copied paragraph, which comes first: its code is cited at or behind the COPY, in the lines of another one.
         """
         if header or paragraph < 0:
             return header
@@ -227,7 +227,7 @@ class Code:
             phrase = (_remembered if end - start < _LONG else Phrase)(source.code[start:end])
             keys, begins = phrase.keys, phrase.begins
             lines = tuple([source.line_at(start + at) for at in begins]) if begins else (line,) * len(keys)
-            header = header_at(piece, line) if copybook else ""
+            header = piece.header_at(line)
             if copybook:
                 line, end_line = piece.line, piece.end_line  # noqa: PLW2901
             place = self.paragraph(line)
@@ -245,25 +245,8 @@ class Code:
         for found in execs:
             line, end_line = (piece.line, piece.end_line) if piece.copybook else (found.line, found.end_line)
             parsed = command(found.text) if found.kind in {"CICS", "DLI"} else ExecCommand("", ())
-            header = header_at(piece, found.line)
+            header = piece.header_at(found.line)
             yield Block(found, parsed, line, end_line, self.paragraph(line), piece.copybook, header)
-
-
-def header_at(piece: CodePiece, line: int) -> str:
-    """Return the name of the paragraph that contains a line of a copybook, or that of its section; "" for the program itself, and
-    before any header.
-    """
-    paragraph = piece.program.paragraph_at(line) if piece.copybook else None
-    return copied_name(piece, paragraph) if paragraph is not None else ""
-
-
-def copied_name(piece: CodePiece, paragraph: Paragraph) -> str:
-    """Return the name of a paragraph in a copybook: with its section in front if several paragraphs have the name; that of the
-    section if it has none.
-    """
-    if paragraph.section and paragraph.name.upper() in piece.repeated:
-        return f"{paragraph.section}.{paragraph.name}"
-    return paragraph.name or paragraph.section or ""
 
 
 def nests(said: Sequence[ReadStatement]) -> list[Node]:

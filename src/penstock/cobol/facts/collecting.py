@@ -25,7 +25,7 @@ from .dynamic_sql import DynamicSql
 from .events import events
 from .expanding import expand
 from .file_names import FileNames
-from .flow import flow, label
+from .flow import flow
 from .interface import InterfaceOperations
 from .layout import layout, pieces
 from .naming import DataNames
@@ -83,6 +83,11 @@ def collected(
     found = _operations(code, data, values, reaching, file_names, expanded.rows, called)
     walks = [list(walk(nodes)) for nodes in nested]  # once for shapes, rules and errors
     shapes = [shape(nodes) for nodes in walks]
+    # What stands behind a copied paragraph in the lines of one of the program is of the copied one.
+    own_shapes = [
+        shape(one for one in nodes if not one[0].said.header) if nodes and nodes[-1][0].said.header else whole
+        for nodes, whole in zip(walks, shapes, strict=True)
+    ]
     graph = flow(code, expanded.pieces, nested, expanded.uses, events(expanded.rows, code))
     found = found._replace(files=files.run_alone(found.files, unreached(code, expanded.pieces, graph.run_over)))
     checks = rules.Checks(code, data.names, found.files, found.cics, found.mq)
@@ -133,7 +138,7 @@ def collected(
             (literals[key(name)].value if key(name) in literals else name, line) for name, line in program.entry_points
         ),
         entry_parameters=_entry_parameters(code),
-        paragraphs=_paragraphs(program, graph, shapes),
+        paragraphs=_paragraphs(program, graph, own_shapes),
         edges=graph.edges,
         outside=graph.outside,
         rules=decided,
@@ -246,7 +251,6 @@ def _paragraphs(program: Program, graph: Flow, shapes: list[Complexity]) -> tupl
     """Return the facts of each paragraph, in order, from the flow graph and the shapes."""
     found = []
     for at, paragraph in enumerate(program.paragraphs):
-        following = graph.falls_into[at]
         dead = graph.dead.get(at)
         # An EXIT paragraph that no PERFORM names is not a finding: it is the target of a GO TO that may have been removed.
         empty = shapes[at].statements <= 1 and shapes[at].decisions == 0
@@ -265,7 +269,7 @@ def _paragraphs(program: Program, graph: Flow, shapes: list[Complexity]) -> tupl
                 calls=tuple(graph.calls[at]),
                 called_by=tuple(graph.called_by[at]),
                 jumps=tuple(graph.jumps[at]),
-                falls_into=label(program.paragraphs[following]) if following is not None else None,
+                falls_into=graph.falls_into[at],
                 ends_range=at in graph.ends_range,
                 dead=dead,
                 doubts=(*doubts, "it holds no more than one statement") if dead and empty else doubts,
@@ -289,7 +293,7 @@ def _transforms(code: Code, referred: References) -> tuple[Transform, ...]:
                     text=said.text(400),
                     line=said.line,
                     end_line=said.end_line,
-                    paragraph=code.name(said.paragraph),
+                    paragraph=code.name(said.paragraph, said.header),
                 )
             )
     return tuple(found)
@@ -307,7 +311,7 @@ def _unread(source: ScannedSource, program: Program, code: Code) -> tuple[Unknow
             text=text(part),
             line=part.line,
             end_line=part.end_line,
-            paragraph=code.name(code.paragraph(part.line)),
+            paragraph=code.name(code.paragraph(part.line), code.pieces[0].header_at(part.line)),
         )
         for part in program.unread
     )

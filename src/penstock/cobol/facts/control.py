@@ -71,8 +71,8 @@ class ProgramCall(NamedTuple):
 class ControlEdge(NamedTuple):
     """A transfer of control from one paragraph to another; `source`, `target` and `thru` are keys of paragraphs.
 
-    An edge in copied code has the line of its COPY, the paragraph around the COPY as its source, and the enclosing paragraph of the
-    copybook in `header`.
+    An edge in copied code has the line of its COPY, the paragraph around the COPY as its source, and the enclosing copied paragraph
+    in `header`, as has one of a statement of the program that belongs to a copied paragraph.
     """
 
     source: int
@@ -98,7 +98,7 @@ class Outside(NamedTuple):
     copybook: str | None = None
     """The copybook in which it was found; None if it was not found."""
     headers: tuple[str, ...] = ()
-    """For each line, the paragraph of the copybook that names it; "" if the program itself does."""
+    """For each line, the copied paragraph that names it; "" if one of the program does."""
     first: str = ""
     """The paragraph that runs first: the one with this name, or the first of the section with this name."""
     vias: tuple[str, ...] = ()
@@ -133,7 +133,7 @@ class ParagraphFacts:
     jumps: tuple[str, ...] = ()
     """The names that GO TO, ALTER, WHENEVER and HANDLE lead to from here."""
     falls_into: str | None = None
-    """The paragraph that control falls through to; None if it cannot, or there is none."""
+    """The paragraph that control falls through to, which may be a copied one; None if it cannot, or there is none."""
     ends_range: bool = False
     """Whether a PERFORM … THRU ends with it."""
     dead: str | None = None

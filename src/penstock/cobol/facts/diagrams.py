@@ -6,6 +6,7 @@ bounded, and the text says how many were left out.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .flow import MAIN, is_jump
@@ -39,9 +40,11 @@ def flow_diagram(facts: Facts) -> str:
         if edge.target is not None and edge.source >= 0 and edge.copybook is None and edge.target not in ends:
             arrow = f"-.->|{edge.via}|" if is_jump(edge.via) else "-->" if edge.via == "PERFORM" else f"-->|{edge.via}|"
             lines.setdefault((edge.source, edge.target, arrow))
-    for one in paragraphs:
-        if one.falls_into is not None and one.key + 1 not in ends and one.key not in ends:
-            lines.setdefault((one.key, one.key + 1, "-.->|falls into|"))
+    for one, behind in pairwise(paragraphs):
+        # Copied paragraphs, which may stand between the two, are not drawn.
+        is_next = one.falls_into == (behind.name or behind.section or MAIN)
+        if is_next and behind.key not in ends and one.key not in ends:
+            lines.setdefault((one.key, behind.key, "-.->|falls into|"))
     drawn = [one.key for one in paragraphs if one.key not in ends]
     # Paragraphs near the start are kept, so that the diagram is connected; an edge is drawn only if both its ends are.
     shown = _nearest([(source, target) for source, target, _ in lines], drawn, MAX_NODES)

@@ -12,7 +12,9 @@ Law: no copybook makes the expansion endless or more than linear: nesting stops 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import DESCRIBED, Copy, DeclarationEntry, Program, Warned, key
@@ -24,7 +26,7 @@ from .values import CopybookUse
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..program import Replacing
+    from ..program import Paragraph, Replacing
     from ..source import ScannedSource
 
 MAX_DEPTH = 12
@@ -62,6 +64,17 @@ class EntryRow(NamedTuple):
     """The copybook that contains it; None if the program does."""
 
 
+class Headed(NamedTuple):
+    """A COPY that brings headers of paragraphs or sections; for the compiler, what stands behind it belongs to the last one."""
+
+    end_line: int
+    """The last line of the COPY in the file that contains it."""
+    first: str
+    """The paragraph that control falls into from the code before the COPY."""
+    last: str
+    """The paragraph that contains the statements behind the COPY, up to the next header of the file."""
+
+
 class CodePiece(NamedTuple):
     """Executable code: that of the program itself, or of a copybook in its PROCEDURE DIVISION, which is cited at `line`."""
 
@@ -73,6 +86,39 @@ class CodePiece(NamedTuple):
     end_line: int = 0
     repeated: frozenset[str] = frozenset()
     """The names, in capitals, that several paragraphs of the copybook have."""
+    header: str = ""
+    """The copied paragraph that the code before the COPY belongs to; "" if that is a paragraph of the program."""
+    headed: tuple[Headed, ...] = ()
+    """The COPYs in it that bring headers, in order."""
+
+    def header_at(self, line: int) -> str:
+        """Return the copied paragraph that contains a line of this piece, by its name or that of its section; "" if it is one of
+        the program.
+        """
+        if self.copybook is None and not self.headed:
+            return ""
+        paragraph = self.program.paragraph_at(line)
+        at = bisect_left(self.headed, line, key=attrgetter("end_line")) - 1
+        if at >= 0 and (paragraph is None or paragraph.start_line <= self.headed[at].end_line):
+            return self.headed[at].last
+        if self.copybook is None:
+            return ""
+        return (self.copied_name(paragraph) if paragraph is not None else "") or self.header
+
+    def copied_name(self, paragraph: Paragraph) -> str:
+        """Return the name of a paragraph in a copybook: with its section in front if several paragraphs have the name; that of the
+        section if it has none.
+        """
+        if paragraph.name and paragraph.section and key(paragraph.name) in self.repeated:
+            return f"{paragraph.section}.{paragraph.name}"
+        return paragraph.name or paragraph.section or ""
+
+    def headers(self) -> list[Headed]:
+        """Return the headers in it and those that its COPYs bring, in order; not those of declaratives, which stand apart."""
+        found = [Headed(one.line, one.name, one.name) for one in self.program.sections if not one.declarative]
+        named = ((one.line, self.copied_name(one)) for one in self.program.paragraphs if not one.declarative)
+        found += [Headed(line, name, name) for line, name in named if name]
+        return sorted([*found, *self.headed], key=attrgetter("end_line"))
 
 
 class Expanded(NamedTuple):
@@ -111,11 +157,14 @@ class _Place(NamedTuple):
     line: int
     end_line: int
     division: str
-    copybook: str
+    copybook: str | None = None
+    """The copybook that contains the code, by the name that facts cite; None for the program itself."""
     replacing: Replacing = ()
     """The pairs of REPLACE that apply to the copied text."""
     copying: Replacing = ()
     """The pairs of REPLACING of this COPY and of those around it, which apply to what it copies; from the inside out."""
+    header: str = ""
+    """The copied paragraph around the COPY; "" if it is one of the program."""
 
 
 class _Expanding:
@@ -127,6 +176,7 @@ class _Expanding:
         self.uses: list[CopybookUse] = []
         self.notes: list[Warned] = []
         self._libraries: dict[str, str] = {}  # for each name copied, the library of the first member
+        self._brought: list[Headed] = []  # the headers that the COPY being followed has brought so far
         self._count = self._chars = 0
         self._full = False
 
@@ -141,12 +191,12 @@ class _Expanding:
             place: The COPY in the program itself that includes this; None for the program.
             above: The names of the enclosing copybooks, in capitals, outermost first.
         """
-        if place is None:
-            self.pieces.append(CodePiece(source, program))
-        elif program.statements and place.division in {"PROCEDURE", ""}:
-            often = Counter(key(paragraph.name) for paragraph in program.paragraphs)
-            repeated = frozenset(name for name, times in often.items() if times > 1)
-            self.pieces.append(CodePiece(source, program, place.copybook, place.line, place.end_line, repeated))
+        piece = _piece(source, program, place)
+        is_code = place is None or place.division in {"PROCEDURE", ""}
+        has_code = bool(program.statements or program.paragraphs or program.sections)
+        number, brought = len(self.pieces), self._brought
+        if place is None or (is_code and has_code):
+            self.pieces.append(piece)
         section = division = ""
         # By line, on the same line entries before COPYs: in `01  R. COPY REC.` the record comes first.
         queue: list[tuple[int, int, DeclarationEntry | Copy]] = [
@@ -168,20 +218,25 @@ class _Expanding:
                 else:
                     yield EntryRow(found, code, section, place.line, place.end_line, place.copybook)
             else:
-                for row in self._copied(source, program, found, place, above):
+                self._brought = []
+                around = place or _Place(line, found.end_line, _division(program, line))
+                for row in self._copied(source, found, around._replace(header=piece.header_at(line)), above):
                     before = row.section or before
                     yield row._replace(section=before)
+                if self._brought:
+                    through = Headed(found.end_line, self._brought[0].first, self._brought[-1].last)
+                    piece = piece._replace(headed=(*piece.headed, through))
                 # The entries after it are in the section that the copybook ends in, unless it ends the division.
                 section = before if division in _DECLARING or place is not None else section
+        if place is None or (is_code and has_code):
+            self.pieces[number] = piece
+        self._brought = [*brought, *piece.headers()] if is_code else brought
 
-    def _copied(
-        self, source: ScannedSource, program: Program, copy: Copy, place: _Place | None, above: tuple[str, ...]
-    ) -> Iterator[EntryRow]:
+    def _copied(self, source: ScannedSource, copy: Copy, here: _Place, above: tuple[str, ...]) -> Iterator[EntryRow]:
         """Yield the entries that one COPY includes, and record its use."""
         if self._are_too_many(copy):
             return
         told = self._told(copy)
-        here = place or _Place(copy.line, copy.end_line, _division(program, copy.line), told)
         # A copybook that copies itself counts as found, but is not followed: it would be endless.
         circular = key(copy.name) in above or len(above) >= MAX_DEPTH
         found = None if circular else self._find(copy.name, copy.library)
@@ -199,7 +254,7 @@ class _Expanding:
                 division=here.division,
                 line=here.line,
                 end_line=here.end_line,
-                copybook=place.copybook if place else None,
+                copybook=here.copybook,
                 told=told,
             )
         )
@@ -244,6 +299,15 @@ class _Expanding:
         if self._full and not was_full:
             self.notes.append(Warned(copy.line, "the copybooks of this program are too many: the rest is not followed"))
         return self._full
+
+
+def _piece(source: ScannedSource, program: Program, place: _Place | None) -> CodePiece:
+    """Return the code of the program itself, or of a copybook in it."""
+    if place is None:
+        return CodePiece(source, program)
+    often = Counter(key(paragraph.name) for paragraph in program.paragraphs)
+    repeated = frozenset(name for name, times in often.items() if times > 1)
+    return CodePiece(source, program, place.copybook, place.line, place.end_line, repeated, place.header)
 
 
 def _missing(copy: Copy, place: _Place) -> EntryRow:

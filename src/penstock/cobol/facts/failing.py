@@ -57,12 +57,11 @@ def sites(
     """
     found = list(_checks(rule for rule in rules if rule.check))
     for at, nodes in enumerate(walks):
-        name = code.name(at)
         for node, _ in nodes:
-            if node.branches:
+            if node.branches or node.said.verb in {"MOVE", "USE"}:
+                name = code.name(at, node.said.header)
                 found += _phrases(node, name)
-            if node.said.verb in {"MOVE", "USE"}:
-                found += _error_sites(node.said, name)
+                found += _error_sites(node.said, name) if node.said.verb in {"MOVE", "USE"} else ()
     for operation in cics:
         if operation.command == "ABEND" or operation.command in {"HANDLE CONDITION", "HANDLE ABEND"}:
             kind = "ABEND" if operation.command == "ABEND" else "HANDLE"
@@ -93,7 +92,7 @@ def sites(
                     None,
                     call.line,
                     call.end_line,
-                    code.name(call.paragraph),
+                    code.name(call.paragraph, call.header),
                     call.copybook,
                 )
             )

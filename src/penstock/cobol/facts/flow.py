@@ -11,17 +11,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import Warned, hyphened, key
-from .code import copied_name, header_at
 from .control import ControlEdge, Outside
 from .leaving import open_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ..program import Paragraph, Program
     from .code import Code, Node
     from .events import EventProcedure
     from .expanding import CodePiece
+    from .leaving import Ends
     from .values import CopybookUse
 
 MAIN = "(main)"
@@ -47,8 +47,8 @@ class Flow(NamedTuple):
     """The names that each paragraph jumps to."""
     called_by: list[dict[str, None]]
     """The labels of the callers of each paragraph; the caller of a range counts for each paragraph in it."""
-    falls_into: list[int | None]
-    """The key of the paragraph that control falls through to from each one; None if it cannot."""
+    falls_into: list[str | None]
+    """The label of the paragraph that control falls through to from each one, which may be a copied one; None if it cannot."""
     ends_range: set[int]
     """The keys of the paragraphs at which a THRU ends."""
     dead: dict[int, str]
@@ -91,8 +91,8 @@ def flow(
     drawing = _Drawing(code, places, pieces, events)
     edges = tuple(sorted(drawing.edges, key=lambda edge: edge.line))
     paragraphs = program.paragraphs
-    opens, skips = open_ends(program, nodes, edges)
-    falls = [_next(program, at) if opens[at] else None for at in range(len(paragraphs))]
+    ends = open_ends(program, nodes, edges)
+    falls = [_next(program, at) if ends.opens(at) else None for at in range(len(paragraphs))]
     calls: list[dict[str, None]] = [{} for _ in paragraphs]
     jumps: list[dict[str, None]] = [{} for _ in paragraphs]
     called_by: list[dict[str, None]] = [{} for _ in paragraphs]
@@ -101,31 +101,46 @@ def flow(
             continue  # the system runs declaratives and event procedures: no paragraph calls them, least of all their own
         source = label(paragraphs[edge.source]) if edge.source >= 0 else edge.copybook or ""
         jumping = is_jump(edge.via)
-        if edge.source >= 0 and edge.copybook is None:
+        if edge.source >= 0 and not (edge.copybook or edge.header):
             (jumps if jumping else calls)[edge.source].setdefault(edge.name)
         if edge.target is not None and not jumping:
             for at in _span(edge):
-                called_by[at].setdefault(edge.copybook or source)
+                called_by[at].setdefault(edge.copybook or edge.header or source)
     found = drawing.found()
     missing = _missing(program, copybooks)
     # What a copybook names may be anywhere, and what is named may be in a copybook that was not found.
     is_whole = program.kind != "copybook" and not missing
     nowhere = [one for one in found if one.copybook is None and one.vias[0] != EVENT] if is_whole else []
     doubts = _doubts(code, missing, nowhere)
+    into = _entered(code, pieces, falls, ends.own)
     # A copybook has no beginning: other files perform its paragraphs, so none of them can be called dead.
     if program.kind == "copybook":
-        return Flow(edges, found, calls, jumps, called_by, falls, drawing.range_ends, {}, doubts, (), set())
-    live, fallen, run_over, complete = _reached(code, edges, opens, falls, skips, drawing.range_ends)
+        return Flow(edges, found, calls, jumps, called_by, into, drawing.range_ends, {}, doubts, (), set())
+    live, run_over, complete = _reached(code, drawing, edges, ends)
     notes = [Warned(one.lines[0], f"{one.vias[0]} {one.name}: nothing has this name") for one in nowhere]
     if not complete:
         said = "the ways through this program are too many to follow: no code is called dead"
         notes.append(Warned(program.start_line, said))
     dead = _dead(program, edges, falls, live) if complete else {}
     if complete:  # only from paragraphs whose end control passes, not from those that are only performed
-        falls = [following if at in fallen else None for at, following in enumerate(falls)]
+        into = [following if at in run_over else None for at, following in enumerate(into)]
     if not complete:
         run_over = set(range(len(paragraphs)))
-    return Flow(edges, found, calls, jumps, called_by, falls, drawing.range_ends, dead, doubts, tuple(notes), run_over)
+    return Flow(edges, found, calls, jumps, called_by, into, drawing.range_ends, dead, doubts, tuple(notes), run_over)
+
+
+def _entered(
+    code: Code, pieces: Sequence[CodePiece], falls: Sequence[int | None], own: Sequence[bool]
+) -> list[str | None]:
+    """Return the label of what follows each paragraph whose end control may reach: that of the first paragraph of a COPY in its
+    lines, or of the next one.
+    """
+    paragraphs = code.program.paragraphs
+    found = [label(paragraphs[at]) if at is not None else None for at in falls]
+    for one in reversed(pieces[0].headed):
+        if (at := code.paragraph(one.end_line)) >= 0:
+            found[at] = one.first if own[at] else None
+    return found
 
 
 class Places:
@@ -198,23 +213,30 @@ class _Drawing:
     ) -> None:
         self.edges: list[ControlEdge] = []
         self.range_ends: set[int] = set()
+        self.run_out: list[tuple[int, int | None]] = []
+        """The paragraphs of the program from whose copied ones control may run out, which did not fall into them: each with the end
+        of the range that is performed."""
         self._code = code
         self._places = places
         self._outside: dict[tuple[str, str], list[tuple[int, str, str, str | None]]] = {}
         self._spelling: dict[str, str] = {}
-        # By name, and by name and section: the copybook that contains it, and the paragraph that runs first.
-        self._elsewhere: dict[tuple[str, str], tuple[str, str]] = {}
+        # By name, and by name and section: the copybook that contains it, the paragraph that runs first, and the one of the program
+        # in whose lines its COPY is.
+        self._elsewhere: dict[tuple[str, str], tuple[str, str, int]] = {}
+        self._last_sections: set[str] = set()  # of copied code, in which paragraphs of the program follow
         for piece in pieces:
             if piece.copybook is not None:
                 firsts: dict[str, str] = {}  # the paragraph of each section that runs first
+                around = code.paragraph(piece.line)
                 for paragraph in piece.program.paragraphs:
-                    called = copied_name(piece, paragraph)
+                    called = piece.copied_name(paragraph)
                     firsts.setdefault(paragraph.section or "", called)
                     for within in {"", key(paragraph.section or "")}:
-                        self._elsewhere.setdefault((key(paragraph.name), within), (piece.copybook, called))
+                        self._elsewhere.setdefault((key(paragraph.name), within), (piece.copybook, called, around))
+                self._last_sections.update(key(section.name) for section in piece.program.sections[-1:])
                 for section in piece.program.sections:
                     first = firsts.get(section.name) or section.name
-                    self._elsewhere.setdefault((key(section.name), ""), (piece.copybook, first))
+                    self._elsewhere.setdefault((key(section.name), ""), (piece.copybook, first, around))
         for piece in pieces:
             self._draw(piece)
         for event in events:
@@ -226,7 +248,7 @@ class _Drawing:
         found = []
         for (name, within), places in self._outside.items():
             lines, headers, vias, sources = zip(*places, strict=True)
-            copybook, first = self._elsewhere.get((name, within), (None, self._spelling[name]))
+            copybook, first, _ = self._elsewhere.get((name, within), (None, self._spelling[name], -1))
             found.append(Outside(self._spelling[name], lines, copybook, headers, first, vias, sources))
         return tuple(found)
 
@@ -234,7 +256,7 @@ class _Drawing:
         """Add the PERFORMs and jumps of one piece; those of a copybook have the line of its COPY."""
         for perform in piece.program.performs:
             line = piece.line if piece.copybook else perform.line
-            header = header_at(piece, perform.line)
+            header = piece.header_at(perform.line)
             first = self._qualified(piece, perform.line, (perform.target, perform.section))
             end = perform.thru, perform.thru_section or perform.section
             self._edge(first, end, perform.via, line, piece.copybook, header, self._code.paragraph(line))
@@ -245,7 +267,7 @@ class _Drawing:
             altered = self._places.find(jump.altered, None, source) if jump.altered else None
             for target in jump.places():
                 first = self._qualified(piece, jump.line, target)
-                header = header_at(piece, jump.line)
+                header = piece.header_at(jump.line)
                 at = source if altered is None else altered[0]
                 self._edge(first, (None, None), jump.via, line, piece.copybook, header, at)
 
@@ -280,17 +302,48 @@ class _Drawing:
         (name, section), (thru, thru_section) = first, end
         found = self._places.find(name, section, source)
         last = self._places.find(thru, thru_section, source) if thru else found
+        end_around = -1
+        if thru and last is None:  # a range that ends in copied code: through the paragraph that holds it
+            _, _, end_around = self._elsewhere.get((key(thru), ""), ("", "", -1))
+            last = (end_around, end_around) if end_around >= 0 else None
         within = key(section or "") if (key(name), key(section or "")) in self._elsewhere else ""
         if found is None and (within or not self._places.knows(name)):
             self._spelling.setdefault(key(name), name)
             self._outside.setdefault((key(name), within), []).append((line, header, via, copybook))
+        if found is None:
+            self._run_out((name, within), via, last if end_around < 0 else None, source if copybook or header else -1)
         until = last[1] if last is not None and found is not None else None
-        if thru and until is not None:
+        if thru and until is not None and end_around < 0:
             self.range_ends.add(until)
         if found is not None or copybook is None:
             ranged = found is not None and until is not None and until != found[0]
             target, last_target = found[0] if found else None, until if ranged else None
             self.edges.append(ControlEdge(source, target, name, via, line, last_target, copybook, header))
+
+    def _run_out(self, named: tuple[str, str], via: str, last: tuple[int, int] | None, region: int) -> None:
+        """Record that control may run out of the copied code that it is led into.
+
+        Args:
+            named: The target, and its section in capitals.
+            via: The kind of transfer.
+            last: The paragraphs at the end of a range, if they are in the program.
+            region: The paragraph whose copied code the statement is in; -1 if it is in none.
+        """
+        name, within = named
+        _, _, around = self._elsewhere.get((key(name), within), ("", "", -1))
+        if around < 0:
+            return
+        if is_jump(via):
+            # A jump within copied code stays within the range that is performed there.
+            self.run_out += [(around, None)] if region != around else []
+        elif last is not None:
+            self.run_out.append((around, last[1]))
+        elif key(name) in self._last_sections:
+            paragraphs = self._code.program.paragraphs
+            until = around
+            while until + 1 < len(paragraphs) and paragraphs[until + 1].section == paragraphs[around].section:
+                until += 1
+            self.run_out += [(around, until)] if until > around else []
 
 
 def _span(edge: ControlEdge) -> Sequence[int]:
@@ -363,7 +416,7 @@ def _transfers(code: Code, edges: Sequence[ControlEdge]) -> _Transfers:
         end = edge.target if edge.thru is None else edge.thru
         jumping = is_jump(edge.via)
         # Copied code may run at any time, and code outside of paragraphs is assumed to run, too.
-        if edge.copybook is not None or edge.source < 0:
+        if edge.copybook is not None or edge.header or edge.source < 0:
             found.roots.append((edge.target, None if jumping else end))
         elif jumping:
             found.jumps[edge.source].append(edge.target)
@@ -377,22 +430,13 @@ class _Reached(NamedTuple):
     """The paragraphs that control may reach."""
 
     live: set[int]
-    fallen: set[int]
-    """Those past whose end it may fall into another."""
     run_over: set[int]
     """Those past whose end it may run at all."""
     is_complete: bool
     """Whether all paths were followed."""
 
 
-def _reached(
-    code: Code,
-    edges: Sequence[ControlEdge],
-    opens: Sequence[bool],
-    falls: Sequence[int | None],
-    skips: Mapping[int, int],
-    range_ends: set[int],
-) -> _Reached:
+def _reached(code: Code, drawing: _Drawing, edges: Sequence[ControlEdge], ends: Ends) -> _Reached:
     """Return the paragraphs that control may reach.
 
     A state is a paragraph and the end of the range being performed, at which control returns.
@@ -408,13 +452,17 @@ def _reached(
     # - Falling through keeps the end, too, unless this paragraph is that end; EXIT SECTION falls through from the end of the
     #   section.
     #
+    # Copied paragraphs have no state. Control falls through those of a COPY like through the paragraph that holds it, whose own end
+    # is before them; what else may run out of them, into the next paragraph of the program, begins there.
+    #
     # The paragraph that a THRU names counts as live even if every path leaves before it: `X-EXIT` is the target of a GO TO
     # that may have been removed, and is not a finding.
     program = code.program
     performs, jumps, stack = _transfers(code, edges)
+    behind = ((_next(program, at), last) for at, last in drawing.run_out if ends.behind[at])
+    stack += [(at, last) for at, last in behind if at is not None]
     seen: set[tuple[int, int | None]] = set()
     live: set[int] = set()
-    fallen: set[int] = set()
     run_over: set[int] = set()
     limit = _STATES_PER_PARAGRAPH * len(program.paragraphs) + 1_000
     while stack and len(seen) <= limit:
@@ -426,17 +474,15 @@ def _reached(
         if at not in live:
             live.add(at)
             stack += performs[at]
-            stack += [(end, end) for _, end in performs[at] if end in range_ends]
+            stack += [(end, end) for _, end in performs[at] if end in drawing.range_ends]
         stack += [(target, last) for target in jumps[at]]
-        if at in skips and skips[at] != last and (behind := _next(program, skips[at])) is not None:
-            stack.append((behind, last))
-        following = falls[at]
-        if at != last and opens[at]:
+        if at in ends.skips and ends.skips[at] != last and (skipped := _next(program, ends.skips[at])) is not None:
+            stack.append((skipped, last))
+        if at != last and ends.own[at]:
             run_over.add(at)
-        if following is not None and at != last:
-            fallen.add(at)
-            stack.append((following, last))
-    return _Reached(live, fallen, run_over, not stack)
+            if ends.opens(at) and (following := _next(program, at)) is not None:
+                stack.append((following, last))
+    return _Reached(live, run_over, not stack)
 
 
 def _roots(code: Code) -> list[tuple[int, int | None]]:

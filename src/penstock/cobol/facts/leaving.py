@@ -6,14 +6,14 @@ Leaves to others: where control falls to, and what reaches a paragraph at all.
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
 from .execs import comes_back
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from ..program import Program
@@ -29,27 +29,54 @@ _FAR = 200
 """The number of paragraphs followed from the start of a range, beyond which it is assumed to return."""
 
 
-def open_ends(
-    program: Program, nodes: Sequence[Sequence[Node]], edges: Sequence[ControlEdge]
-) -> tuple[list[bool], dict[int, int]]:
-    """Return whether control may fall through each paragraph, and the last one of the section for those with EXIT SECTION.
+class Ends(NamedTuple):
+    """Which ends control may reach, by the key of a paragraph.
+
+    Most paragraphs have a single end. One with a COPY that brings paragraphs ends there; behind it in its lines stand the copied
+    ones, the last of which may have statements of the program.
+    """
+
+    own: list[bool]
+    """Whether control may reach the end of the paragraph itself."""
+    behind: list[bool]
+    """Whether control may pass the statements behind a COPY that belong to copied paragraphs; True if there are none."""
+    skips: dict[int, int]
+    """The last paragraph of the section for those with EXIT SECTION."""
+
+    def opens(self, at: int) -> bool:
+        """Return whether control may go on from a paragraph into the next one of the program, through copied ones."""
+        return self.own[at] and self.behind[at]
+
+
+def open_ends(program: Program, nodes: Sequence[Sequence[Node]], edges: Sequence[ControlEdge]) -> Ends:
+    """Return which ends of paragraphs control may reach.
 
     Args:
         program: The program; the key of a paragraph is its index there.
         nodes: The statements of each paragraph as trees.
         edges: The transfers of control.
     """
-    skips = _skips(program, nodes)
     performs = [edge for edge in edges if edge.via == "PERFORM" and edge.copybook is None and edge.source >= 0]
     # At first no PERFORM is assumed to return, and each only once the end of its range is found to be reached. So a paragraph that
     # performs itself on every path that does not leave never returns.
     gone = set() if any(edge.via == "ALTER" for edge in edges) else {edge.line for edge in performs}
-    opens = [not _ends(inside, gone) for inside in nodes]
+    parts = [divided(inside) for inside in nodes]
+    found = Ends([False for _ in nodes], [False for _ in nodes], _skips(program, nodes))
+
+    def opened(at: int) -> bool:
+        before = found.opens(at), found.own[at]
+        first, *behind = parts[at]
+        found.own[at] = found.own[at] or not _ends(first, gone)
+        found.behind[at] = found.behind[at] or not any(_ends(part, gone) for part in behind)
+        return before != (found.opens(at), found.own[at])
+
+    for at in range(len(nodes)):
+        opened(at)
     for at in _not_called(program, nodes, edges):
-        opens[at] = True
-    if all(opens) or not gone:
-        return opens, skips
-    ways = _Ways(opens, skips, edges)
+        found.own[at] = found.behind[at] = True
+    if all(map(found.opens, range(len(nodes)))) or not gone:
+        return found
+    ways = _Ways(found, edges)
     pending = performs
     waiting: dict[
         int, list[ControlEdge]
@@ -63,20 +90,24 @@ def open_ends(
             for at in held_up or ():
                 waiting.setdefault(at, []).append(edge)
         gone.difference_update(edge.line for edge in back)
-        opened = [at for at in {edge.source for edge in back} if not opens[at] and not _ends(nodes[at], gone)]
-        for at in opened:
-            opens[at] = True
-        again = dict.fromkeys(edge for at in opened for edge in waiting.pop(at, ()))
+        changed = [at for at in {edge.source for edge in back} if opened(at)]
+        again = dict.fromkeys(edge for at in changed for edge in waiting.pop(at, ()))
         pending = [edge for edge in again if edge.line in gone]
-    return opens, skips
+    return found
+
+
+def divided(nodes: Sequence[Node]) -> list[list[Node]]:
+    """Return the statements of a paragraph itself, then those behind each COPY that brings paragraphs, which are of copied ones."""
+    found = [list(part) for _, part in groupby(nodes, key=lambda node: node.said.header)]
+    return found if found and not found[0][0].said.header else [[], *found]
 
 
 class _Ways:
     """The paragraphs that control may enter from each paragraph without a PERFORM."""
 
-    def __init__(self, opens: Sequence[bool], skips: Mapping[int, int], edges: Sequence[ControlEdge]) -> None:
-        self._opens = opens
-        self._skips = skips
+    def __init__(self, ends: Ends, edges: Sequence[ControlEdge]) -> None:
+        self._ends = ends
+        self._skips = ends.skips
         self._jumps: dict[int, list[int]] = {}
         self._anywhere: list[int] = []  # where an error in any paragraph may lead
         self._unknown: set[int] = set()
@@ -104,12 +135,12 @@ class _Ways:
                 continue
             seen.add(at)
             skipped = self._skips.get(at)
-            if len(seen) > _FAR or at in self._unknown or skipped == last or (at == last and self._opens[at]):
+            if len(seen) > _FAR or at in self._unknown or skipped == last or (at == last and self._ends.own[at]):
                 return None
             stack += self._jumps.get(at, ())
-            behind = [one + 1 for one in (at if self._opens[at] else None, skipped) if one is not None]
-            stack += [one for one in behind if one < len(self._opens)]
-        return {at for at in seen if not self._opens[at]}
+            behind = [one + 1 for one in (at if self._ends.opens(at) else None, skipped) if one is not None]
+            stack += [one for one in behind if one < len(self._ends.own)]
+        return {at for at in seen if not self._ends.opens(at)}
 
 
 def _not_called(program: Program, nodes: Sequence[Sequence[Node]], edges: Sequence[ControlEdge]) -> Iterator[int]:

@@ -109,10 +109,10 @@ def rules(
     found: list[BranchRule] = []
     seen: Counter[tuple[str, str]] = Counter()
     for at, nodes in enumerate(walks):
-        paragraph = code.name(at)
         for node, _ in nodes:
             verb = _VERBS.get(node.said.verb)
             if verb is not None:
+                paragraph = code.name(at, node.said.header)
                 found.append(_rule(node, verb, paragraph, names, checks, program, seen))
     return tuple(found)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..program import key
-from .code import copied_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +42,7 @@ def unreached(code: Code, pieces: Sequence[CodePiece], run_over: set[int]) -> fr
             entered.add(at)
             continue
         found.update(
-            (piece.line, copied_name(piece, one))
+            (piece.line, piece.copied_name(one))
             for one in paragraphs
             if performed.isdisjoint(key(name) for name in (one.name, one.section) if name)
         )

@@ -15,6 +15,7 @@ from ..program import key, number
 from .code import is_inline, nests, performed_at
 from .execs import comes_back
 from .flow import Places
+from .leaving import divided
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -69,23 +70,29 @@ class Ways:
     def __init__(self, code: Code, trees: Sequence[Sequence[Node]], pieces: Sequence[CodePiece]) -> None:
         self.program = code.program
         self._places = Places(code.program)
-        count = len(code.program.paragraphs)
-        self.after: list[list[int]] = [[] for _ in range(1 + 2 * count)]
+        self._copied = _Copied(code, pieces)
+        parts = self._parts(trees)
+        self.after: list[list[int]] = [[] for _ in range(1 + 2 * len(parts))]
         self.said: dict[int, ReadStatement] = {}
         self.runs: dict[int, Range] = {}
         self.outside: set[int] = set()
         """The nodes at which code of copybooks may run that is not joined in place."""
         self.node_of: dict[Site, int] = {}
         """The node of each statement, except for those below a header in a copybook."""
-        self._copied = _Copied(code, pieces)
         self._alters = _alters(code)
         # One node between all statements and all labels, because a thousand CICS commands and fifty labels would otherwise be fifty
         # thousand edges.
         self._on_error = {kind: self._hub(code, kind) for kind in ("EXEC CICS", "EXEC SQL")}
         self._declared = list(_declared(code.program))
         self._copied_runs = [found for first, end in self._copied.performs if (found := self._range(first, end, -1))]
-        for at in range(count):
-            self._paragraph(at, trees[at])
+        self._copied_runs += [(part, part) for part, (_, tree) in enumerate(parts) if tree and tree[0].said.header]
+        headed = [(part, tree) for part, (_, tree) in enumerate(parts) if self._copied.is_headed(tree[:1])]
+        self._copies = {tree[0].said.line: part for part, tree in headed}
+        jumps = [self.start(found[0]) for named in self._copied.jumps if (found := self._places.find(*named, -1))]
+        self._jumped = [self._new()] if jumps else []  # one node for all of them
+        self.after[-1] += dict.fromkeys(jumps)
+        for part, (at, tree) in enumerate(parts):
+            self._paragraph(part, at, tree)
 
     def start(self, paragraph: int) -> int:
         """Return the node at which a paragraph begins."""
@@ -98,13 +105,16 @@ class Ways:
     def falls(self, node: int) -> int | None:
         """Return the node after the end of a paragraph at which no range ends; None if a node is not the end of a paragraph."""
         # Determined by number: the start of a paragraph is odd and its end even, and statements come after all of them.
-        if node == EXIT or node % 2 or node > 2 * len(self.program.paragraphs):
+        if node == EXIT or node % 2 or node > 2 * len(self._following):
             return None
-        at = node // 2 - 1
+        following = self._following[node // 2 - 1]
+        return EXIT if following is None else self.start(following)
+
+    def _next(self, at: int) -> int | None:
+        """Return the key of the next paragraph; None if control leaves the program, or its declaratives, behind one."""
         paragraphs = self.program.paragraphs
-        if at + 1 < len(paragraphs) and paragraphs[at].declarative == paragraphs[at + 1].declarative:
-            return self.start(at + 1)
-        return EXIT
+        has_next = at + 1 < len(paragraphs) and paragraphs[at].declarative == paragraphs[at + 1].declarative
+        return at + 1 if has_next else None
 
     def ends(self, paragraph: int) -> int:
         """Return the key of the paragraph that ends at a node, which must be such an end."""
@@ -119,6 +129,22 @@ class Ways:
 
     # ── building ──
 
+    def _parts(self, trees: Sequence[Sequence[Node]]) -> list[tuple[int, Sequence[Node]]]:
+        """Return the parts of the code, each with the paragraph in whose lines it is: the paragraphs of the program by their keys,
+        then each COPY in them that brings paragraphs, and what stands behind it, which is of a copied one.
+        """
+        divisions = [list(self._copied.parts(tree)) for tree in trees]
+        parts = [(at, first) for at, (first, *_) in enumerate(divisions)]
+        self._following = list(map(self._next, range(len(parts))))
+        for at, (_, *behind) in enumerate(divisions):
+            before, following = at, self._following[at]
+            for tree in behind:
+                self._following[before] = len(parts)
+                self._following.append(following)
+                before = len(parts)
+                parts.append((at, tree))
+        return parts
+
     def _new(self, said: ReadStatement | None = None) -> int:
         """Add a node and return it."""
         self.after.append([])
@@ -128,21 +154,21 @@ class Ways:
             self.node_of[said.site] = node
         return node
 
-    def _paragraph(self, at: int, tree: Sequence[Node]) -> None:
-        """Join the statements of one paragraph.
+    def _paragraph(self, part: int, at: int, tree: Sequence[Node]) -> None:
+        """Join the statements of one part, in the lines of a paragraph.
 
         This is not recursive, because code may be nested deeper than the recursion limit: every statement gets its number before it
         is joined, and the lists of statements nested in it wait on a stack.
         """
         numbers: dict[int, int] = {}
         self._numbers = numbers
-        self._here = at
+        self._here, self._part = at, part
         order = list(_all(tree))
         for node in order:
             numbers[id(node)] = self._new(node.said)
         self._sentences = [(node.said.sentence, numbers[id(node)]) for node in tree]
-        self.after[self.start(at)] = [self._first(tree, self.end(at))]
-        waiting = [_List(tree, self.end(at), None)]
+        self.after[self.start(part)] = [self._first(tree, self.end(part))]
+        waiting = [_List(tree, self.end(part), None)]
         while waiting:
             nodes, following, loop = waiting.pop()
             for index, node in enumerate(nodes):
@@ -275,16 +301,16 @@ class Ways:
         if verb in _GONE:
             return [EXIT]
         if verb == "EXIT PARAGRAPH":
-            return [self.end(self._here)]
+            return [self.end(self._part)]
         if verb == "EXIT SECTION":
             section = self.program.paragraphs[self._here].section
             found = self._places.sections.get(key(section)) if section else None
-            return [self.end(found[1] if found else self._here)]
+            return [self.end(found[1] if found else self._part)]
         if verb in {"EXIT PERFORM", "EXIT PERFORM CYCLE"} and loop is not None:
             return [loop.again if verb.endswith("CYCLE") else loop.out]
         if verb == "NEXT SENTENCE":
             return [
-                next((node for sentence, node in self._sentences if sentence > said.sentence), self.end(self._here))
+                next((node for sentence, node in self._sentences if sentence > said.sentence), self.end(self._part))
             ]
         if verb == "EXEC CICS":
             words = said.keys[0].split()
@@ -320,12 +346,17 @@ class Ways:
                 names.append(named)
             at = after
         names += [(name, None) for name in self._alters.get(key(self.program.paragraphs[self._here].name), ())]
-        found = [self._places.find(*named, self._here) for named in names]
-        leads = [self.start(place[0]) if place else EXIT for place in found]
+        leads = [self._place(*named) for named in names]
         if end < len(keys):
             # A DEPENDING ON item that is out of range has no effect.
             leads.append(following)
         return list(dict.fromkeys(leads)) or [EXIT]
+
+    def _place(self, name: str, section: str | None) -> int:
+        """Return the node that a GO TO leads to: for a copied paragraph, its COPY."""
+        found = self._places.find(name, section, self._here)
+        part = found[0] if found else self._copies.get(self._copied.lines.get(key(name), 0))
+        return EXIT if part is None else self.start(part)
 
     def _inlined(self, said: ReadStatement, number: int, following: int, loop: _Loop | None) -> Iterator[_List]:
         """Join the statements of a copybook in place of its COPY; those below headers in it may run anywhere."""
@@ -341,11 +372,11 @@ class Ways:
         yield _List(tree, following, loop)
 
     def _unknown(self, number: int, following: int) -> None:
-        """Join a node at which unknown code runs, which may have the effects of copied code, and perform what that performs."""
+        """Join a node at which unknown code runs, which may have the effects of copied code, and go where that goes."""
         # Copied code with headers cannot be joined in place, because a GO TO of the program may lead into the middle of it. So any
         # of its effects may occur here.
         self.outside.add(number)
-        self.after[number] = [following]
+        self.after[number] = [following, *self._jumped]
         for found in self._copied_runs:
             step = self._new()
             self.runs[step] = found
@@ -389,7 +420,29 @@ class _Copied:
             if piece.copybook
             for perform in piece.program.performs
         ]
+        self.jumps = [
+            target for piece in pieces if piece.copybook for jump in piece.program.gotos for target in jump.places()
+        ]
+        self.lines: dict[str, int] = {}
+        """The line of the COPY of each copied paragraph and section, by its name in capitals."""
+        for piece in pieces[1:]:
+            named = [one.name for one in piece.program.paragraphs] + [one.name for one in piece.program.sections]
+            for name in named:
+                self.lines.setdefault(key(name), piece.line)
         self.kept: list[list[Node]] = []
+
+    def parts(self, tree: Sequence[Node]) -> Iterator[Sequence[Node]]:
+        """Yield the statements of a paragraph itself, then each COPY that brings paragraphs, and what stands behind it."""
+        for part in divided(tree):
+            if self.is_headed(part[-1:]):
+                yield part[:-1]
+                yield part[-1:]
+            else:
+                yield part
+
+    def is_headed(self, nodes: Sequence[Node]) -> bool:
+        """Return whether the first of some statements is a COPY that brings paragraphs."""
+        return bool(nodes) and nodes[0].said.verb == "COPY" and nodes[0].said.line in self.headed
 
 
 def _all(tree: Sequence[Node]) -> Iterator[Node]:

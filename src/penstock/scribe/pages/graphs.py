@@ -226,8 +226,10 @@ def _paragraphs(paragraphs: Sequence[Json]) -> Graph:
         # Control falls through from the end of a paragraph into the next, unless the paragraph was performed alone: then it
         # returns. So an edge is drawn only if one paragraph performs both as parts of a range (PERFORM A THRU B), that is, if it is
         # among the callers of both and does not name the second itself; or if nobody performs the second at all.
-        if item["falls_into"] and at + 1 < len(places) and not paragraphs[at + 1]["is_dead_code"]:
-            following = places[at + 1]
+        following = places[at + 1] if at + 1 < len(places) else None
+        # It may also fall into a copied paragraph, which is not drawn.
+        is_next = following is not None and (item["falls_into"] or "").upper() == following.name
+        if following and is_next and not paragraphs[at + 1]["is_dead_code"]:
             entered = {following.name, following.section if following.section != place.section else ""}
             through = [caller for caller in callers[at] & callers[at + 1] if not entered & named.get(caller, set())]
             if through or not callers[at + 1]:  # otherwise the caller of one gets control back before the other
