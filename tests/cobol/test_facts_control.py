@@ -566,7 +566,12 @@ def test_what_is_left_after_a_failure_is_told_is_an_error_too() -> None:
         ("IF SQLCODE = -811", "DISPLAY 'TWO'"),
         ("IF SQLCODE = -811 … ELSE", "PERFORM BAD"),
     ]
-    for before in ("", "IF SQLCODE < 0 PERFORM BAD EXEC SQL OPEN C END-EXEC", "IF OTHER-CODE < 0"):
+    for before in (
+        "",
+        "IF SQLCODE < 0 PERFORM BAD EXEC SQL OPEN C END-EXEC",
+        "IF OTHER-CODE < 0",
+        "IF EIBRESP NOT = 0",
+    ):
         ends = " END-IF" * bool(before)
         lines = [f"    {before}", "    IF SQLCODE = 100 DISPLAY 'END' ELSE DISPLAY 'ROW' END-IF", f"   {ends}."]
         alone = told(program("MAIN.", *lines, "    GOBACK.", "BAD.", "    EXIT.")).errors

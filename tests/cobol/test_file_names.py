@@ -82,3 +82,20 @@ def test_a_name_with_blanks_inside_or_a_cut_one_is_none() -> None:
     code = "MOVE 'CUST' TO W-FILE. MOVE W-NAME TO PATH-A."
     assert names(code, folder="\\DATA")[0] == set()
     assert names(code, size=20)[0] == set()
+
+
+def test_what_redefines_a_part_adds_no_text() -> None:
+    """The part and what redefines it are the same characters of the name."""
+    again = "05 FILLER    PIC X(4) VALUE {suffix}"
+    text = PROGRAM.replace(again, f"05 W-FIRST REDEFINES W-FILE PIC X.\n           {again}").format(
+        code="MOVE 'CUSTOMER' TO W-FILE. MOVE W-PARTS TO PATH-A.",
+        assigned="B",
+        folder="\\DATA\\SHOP\\",
+        suffix="'.DAT'",
+        size=27,
+    )
+    source = scan(text)
+    assert "REDEFINES W-FILE" in text
+    assert {one.value for one in facts(source, source.programs[0]).files[0].named_by} == {
+        "\\DATA\\SHOP\\*\\CUSTOMER.DAT"
+    }
