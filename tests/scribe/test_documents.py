@@ -12,6 +12,7 @@ from tests.scribe.lines import Text
 
 from penstock.chunk.template import Citation, Grade, Template, TemplateRecord, Value
 from penstock.cli import main
+from penstock.cobol import scan
 from penstock.scribe.documenting import ScannedFile, run, subject
 from penstock.scribe.documents import About, Coverage, document_of
 from penstock.scribe.estate_reading import FileRead, FileReader, ReadSetup
@@ -263,3 +264,17 @@ def test_a_warning_has_its_line_and_its_words_apart() -> None:
         {"line": 3, "text": "not a known statement: FROBNICATE X.", "name": ""},
         {"line": 4, "text": "GO TO GONE: nothing has this name", "name": ""},
     ]
+
+
+def test_a_program_that_has_the_name_of_a_missing_copybook_is_not_its_path() -> None:
+    """A COPY of data takes nothing from a program of that name, so the copybook has no path."""
+    program = "       PROGRAM-ID. LEDGER.\n       PROCEDURE DIVISION.\n           GOBACK.\n"
+    text = f"""       PROGRAM-ID. MAIN.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       COPY LEDGER.
+{program.partition(chr(10))[2]}"""
+    copied = subject(text, "MAIN.cbl", copybooks={"LEDGER": scan(program)}, paths={"LEDGER": "LEDGER.cbl"})
+    ((_, (document,)),) = run([copied]).documents
+    (used,) = document["copybooks_used"]
+    assert (used["copybook_name"], used["found"], used["path"]) == ("LEDGER", False, None)

@@ -316,7 +316,8 @@ class _Filling:
     def _copybooks_used(self) -> Iterator[TemplateRecord]:
         for used in self._facts.copybooks:
             path = self._paths.get(in_library(used.name, used.library)) or self._paths.get(used.name.upper())
-            yield self._record(_copybook(used, path), used.line, used.end_line)
+            # A program that has the name of a missing copybook is a file of that name, but it was not copied.
+            yield self._record(_copybook(used, path if used.found else None), used.line, used.end_line)
 
     def _data_items(self) -> Iterator[TemplateRecord]:
         for number, item in enumerate(self._facts.items):
