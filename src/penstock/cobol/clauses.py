@@ -1,6 +1,6 @@
 """Which words are parts of data descriptions, and therefore not the names of items?
 
-Leaves to others: the meaning of these words in context (`facts.layout`), and the other words of the language (`reserved`).
+Leaves to others: the meaning of these words in context (`facts.item_clauses`), and the other words of the language (`reserved`).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Each module answers one question; `collecting` asks them in order, each with what the earlier ones found:
 
 1. `expanding` puts copybooks in place; `code` reads what statements say.
-2. `layout` lays out the data; `naming` finds the item that a name means; `references` finds the statements that read and
-   write it, by the `roles` of verbs.
+2. `layout` lays out the data, as `item_clauses` says; `naming` finds the item that a name means; `references` finds the
+   statements that read and write it, by the `roles` of verbs.
 3. `resolving` finds the values that an item may have, so that dynamic calls, queues and files get names.
 4. `files`, `sql`, `cics`, `ims`, `idms`, `mq` and `calls` list operations; `interface` groups them by resource.
 5. `flow` follows control, `shape` counts decisions, `rules` lists conditions, `failing` lists where errors are handled.

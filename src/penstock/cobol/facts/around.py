@@ -18,7 +18,8 @@ from ..reading import BREAK
 from ..reserved import CONFIGURATION
 from .data import OuterData
 from .expanding import expand
-from .layout import layout, pieces
+from .item_clauses import pieces
+from .layout import layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ from ..program import key
 from .arguments import copied, given, parameters
 from .control import ProgramCall
 from .execs import body, tokens
-from .layout import pieces
+from .item_clauses import pieces
 from .objects import call_in, invocations
 from .resources import DLI_INTERFACES, CicsOperation, Resolved
 from .returning import around, behind

@@ -27,7 +27,8 @@ from .expanding import expand
 from .file_names import FileNames
 from .flow import flow
 from .interface import InterfaceOperations
-from .layout import layout, pieces
+from .item_clauses import pieces
+from .layout import layout
 from .naming import DataNames
 from .reaching import Reaching
 from .references import TRANSFORMS, references

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .layout import pieces
+from .item_clauses import pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,7 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..program import key, number
-from .layout import pieces
+from .item_clauses import pieces
 from .resources import FileUse, OuterFile, ProgramFile
 
 if TYPE_CHECKING:

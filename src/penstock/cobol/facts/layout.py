@@ -1,6 +1,7 @@
 """How is the data laid out: items with their clauses, offsets and sizes, from the entries of the DATA DIVISION?
 
-Leaves to others: which statements read and write them (`references`), and the sizes of single items (`pictures`).
+Leaves to others: what a clause says (`item_clauses`), which statements read and write the items (`references`), and the sizes of
+single items (`pictures`).
 
 Law: an offset or a size is exact or None. After a missing copybook within a record, or an invalid picture, nothing in that
 record is guessed. A missing copybook between records is assumed to hold whole records.
@@ -9,58 +10,27 @@ record is guessed. A missing copybook between records is assumed to hold whole r
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..clauses import DATA_CLAUSES, SCREEN_USAGE, SHOWN_CLAUSES, USAGES
-from ..lexing import LITERAL
+from ..clauses import SCREEN_USAGE
 from ..program import key
-from ..words import vocabulary
 from .data import Condition, DataItem
+from .item_clauses import WAYS, clauses_of, pieces, shared
 from .pictures import boundary_of, bytes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from .expanding import EntryRow
+    from .item_clauses import ItemClauses, Shared
 
-# A literal with its prefix, or anything between blanks: a picture may contain almost any character.
-_PIECE = re.compile(rf"[A-Za-z]{{0,2}}{LITERAL}|[^\s\"']+")
 _NUMBER = re.compile(r"\d{1,9}")
-_NAMES = re.compile(r"[^\W\d_][\w-]*+")
-_QUOTES = frozenset("'\"")
 # 01 NAME CONSTANT AS 10 takes no storage; CONSTANT RECORD does.
 _OF_CONSTANTS = frozenset({"VALUE", "VALUES", "IS", "ARE", "CONSTANT", "GLOBAL", "AS"})
 _CONSTANT = re.compile(r"\s*0?1\s+\S+\s+CONSTANT\s+(?!RECORD\b)", re.IGNORECASE)
-_ENTRIES = 1 << 13
-"""The number of entries whose clauses are cached, some 10 MB."""
 _LONG = 500
 """Entries of this length or more are not cached: they are rarely repeated, and may be a megabyte."""
-_JUSTIFIED = frozenset({"JUST", "JUSTIFIED"})
 _SHOWING = frozenset({"REPORT", "SCREEN"})
-_WAYS: dict[str, tuple[bool, bool]] = {
-    "SOURCE": (True, False), "SOURCES": (True, False), "SUM": (True, False),
-    "FROM": (True, False), "TO": (False, True), "INTO": (False, True), "OBJECT": (False, True),
-    "USING": (True, True), "VALUE": (True, True),
-    "(": (True, False), "": (True, False),
-}  # fmt: skip
-"""For each clause of a report or screen that names items: whether it reads them, and whether it writes input to them.
-
-The clause "(" is a subscript of what another one names, and "" a property of a control: each vendor has properties of its own.
-"""
-_OTHERS = DATA_CLAUSES | vocabulary("NEXT PRESENT RESET UPON ABSENT VARYING")
-"""The clauses whose operands are not the properties of a control."""
-_OF_ONE = frozenset({"FROM", "TO", "INTO", "OBJECT", "USING", "VALUE", "PIC", "PICTURE", "USAGE"})
-"""The clauses with one operand; the following words belong to the control."""
-
-
-Shared = Literal["", "GLOBAL", "EXTERNAL"]
-
-
-def _shared(words: Sequence[str]) -> Shared:
-    """Return whether an entry is EXTERNAL or GLOBAL; EXTERNAL, the wider scope, if it is both."""
-    upper = {word.upper() for word in words if word[0] not in "\"'"}
-    return "EXTERNAL" if "EXTERNAL" in upper else "GLOBAL" if "GLOBAL" in upper else ""
 
 
 class ShownItem(NamedTuple):
@@ -81,12 +51,12 @@ class ShownItem(NamedTuple):
     @property
     def is_read(self) -> bool:
         """Whether the item of the report or screen gets the value of the data item."""
-        return _WAYS[self.clause][0]
+        return WAYS[self.clause][0]
 
     @property
     def is_written(self) -> bool:
         """Whether input is written to the data item."""
-        return _WAYS[self.clause][1]
+        return WAYS[self.clause][1]
 
     @property
     def is_property(self) -> bool:
@@ -101,21 +71,6 @@ class DataLayout(NamedTuple):
     constants: tuple[tuple[str, str, int, str | None], ...]
     """Name, value, line and copybook of each constant."""
     shown: tuple[ShownItem, ...] = ()
-
-
-def pieces(code: str) -> list[str]:
-    """Return the words of an entry: literals whole, everything else split at blanks, without the comma or period that ends a word.
-
-    A period within a word is kept, as in the picture `ZZ,ZZ9.99`.
-    """
-    found = []
-    for piece in _PIECE.findall(code):
-        if piece[0] not in "\"'" and piece[-1] in ".,;":
-            piece = piece.rstrip(",;")  # noqa: PLW2901 — a separator is not part of the word
-            piece = piece.removesuffix(".")  # noqa: PLW2901
-        if piece:
-            found.append(piece)
-    return found
 
 
 def layout(rows: Sequence[EntryRow]) -> DataLayout:
@@ -166,7 +121,7 @@ class _Building:
         self._numbers: dict[str, int] = {}
         self._open: list[_Open] = []
         self._file: str | None = None
-        self._shared: Shared = ""  # GLOBAL or EXTERNAL of that file
+        self.shared: Shared = ""  # GLOBAL or EXTERNAL of that file
         # for items outside of any record: a copybook may begin below level 01
         self._loose = _Open(-1, 0, 0, None, None, varies=False)
         self._missing = False  # whether a copybook right before the entry is missing
@@ -182,7 +137,7 @@ class _Building:
         if entry.word in {"FD", "SD", "RD"}:
             self._close(0)
             self._file = entry.name
-            self._shared = _shared(pieces(row.code)[1:])
+            self.shared = shared(pieces(row.code)[1:])
         elif entry.word == "COPY":
             self._missing = True
             if (
@@ -258,7 +213,7 @@ class _Building:
     def _item(self, row: EntryRow, level: int) -> None:
         """Add a data item: place it, or open it as a group if it has no picture."""
         is_shown = row.section in _SHOWING or (self._is_screen() and level not in {1, 77})
-        read = _clauses if len(row.code) < _LONG else _clauses.__wrapped__
+        read = clauses_of if len(row.code) < _LONG else clauses_of.__wrapped__
         clauses = read(row.code, is_shown)
         if level == 66:
             self._renames(row, clauses)
@@ -328,22 +283,22 @@ class _Building:
         if row.section != "FILE":
             self._file = None
 
-    def _occurs(self, clauses: _Clauses) -> int | None:
+    def _occurs(self, clauses: ItemClauses) -> int | None:
         """Return the maximum number of occurrences; None if the item is not a table, or a name stands for an unknown number."""
         if not clauses.counts:
             return None
         most = clauses.counts[-1]
         return int(most) if _NUMBER.fullmatch(most) else self._numbers.get(key(most))
 
-    def _shared_by(self, clauses: _Clauses) -> Shared:
+    def _shared_by(self, clauses: ItemClauses) -> Shared:
         """Return with whom a record is shared: as its file says, or else itself."""
-        return (self._shared if self._file else "") or clauses.shared
+        return (self.shared if self._file else "") or clauses.shared
 
     def _is_screen(self) -> bool:
         """Return whether the open record describes a screen."""
         return bool(self._open) and self._open[0].usage == SCREEN_USAGE
 
-    def _start(self, clauses: _Clauses, group: _Open, parent: int | None, boundary: int) -> tuple[int | None, bool]:
+    def _start(self, clauses: ItemClauses, group: _Open, parent: int | None, boundary: int) -> tuple[int | None, bool]:
         """Return the offset of an item in its record, None if unknown, and whether it varies with an OCCURS DEPENDING."""
         start = group.next
         # A record that redefines another begins at 0 like any other, whatever its subject is.
@@ -407,7 +362,7 @@ class _Building:
             above.varies |= done.varies
             self._placed(above, done.index)
 
-    def _renames(self, row: EntryRow, clauses: _Clauses) -> None:
+    def _renames(self, row: EntryRow, clauses: ItemClauses) -> None:
         """Add a level 66: the part of the record from its first item to the end of its last."""
         if clauses.renames is None or not self.items:
             return
@@ -437,200 +392,3 @@ class _Building:
                 copybook_line=row.entry.line if row.copybook else None,
             )
         )
-
-
-class _Clauses:
-    """The clauses of an entry.
-
-    Clauses may come in any order, and their words are reserved: any other word is an operand of the clause before it.
-    `_READERS` gives the method that reads the operands of each clause.
-    """
-
-    def __init__(self, words: list[str], beginning: frozenset[str]) -> None:
-        self.name = "FILLER"
-        self.picture: str | None = None
-        self.usage: str | None = None
-        self.is_table = False
-        self.counts: list[str] = []
-        """The count of OCCURS, or the minimum and the maximum; each a number, or the name of a level 78."""
-        self.depending: str | None = None
-        self.indexes: tuple[str, ...] = ()
-        self.redefines: str | None = None
-        self.renames: tuple[str, str | None] | None = None
-        self.value: str | None = None
-        self.sign: str | None = None
-        self.synchronized = False
-        self.shared: Shared = _shared(words)
-        self._words = words
-        self._beginning = beginning
-        self._upper = [word.upper() for word in words]
-        self.is_of_any_length = "DYNAMIC" in self._upper or ("ANY" in self._upper and "LENGTH" in self._upper)
-        self.is_justified = not _JUSTIFIED.isdisjoint(self._upper)
-        self._at = 1
-        if words[1:] and words[1][0] in "\"'":  # a literal on a screen of RM/COBOL, which needs no VALUE
-            self.value = words[1]
-        elif len(words) > 1 and not self._is_clause(1):
-            name = self._next() or self.name
-            self.name = name if name.upper() != "FILLER" else "FILLER"
-        self._behind_name = self._at
-        while self._at < len(words):
-            word = self._upper[self._at]
-            self._at += 1
-            if word in _READERS:
-                _READERS[word](self)
-            elif word in USAGES:
-                self.usage = USAGES[word]
-        self.key = key(self.name)
-
-    def size_bytes(self, usage: str, sign: str) -> int | None:
-        """Return the size of one occurrence, None if it is not known; 0 for a group, whose items make it.
-
-        Args:
-            usage: Its USAGE, perhaps that of the group around it; the same for SIGN.
-            sign: Its SIGN, "" for none.
-        """
-        if self.is_of_any_length:
-            return None
-        return 0 if self.picture is None else bytes_of(self.picture, usage, sign_apart="SEPARATE" in sign)
-
-    def shown(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield the names after SOURCE, SUM, FROM, TO, USING and VALUE, each with that word, and with "" every other word that may
-        be an item: the property of a control, or one of its styles, which no item is called.
-        """
-        at, clause = self._behind_name, ""
-        depth = 0
-        of: str | None = (
-            None  # the clause of names in parentheses behind the last word; None if those are of a picture, say
-        )
-        while at < len(self._words):
-            word = self._upper[at]
-            at += 1
-            if depth == 0 and self._is_clause(at - 1) and word != "IS":
-                clause, of = word if word in _WAYS or word in _OTHERS else "", None
-            elif depth == 0 and word not in {"IS", "ARE", "="}:
-                if clause in _WAYS and word[0].isalpha():
-                    names = [self._words[at - 1].partition("(")[0]]
-                    while at + 1 < len(self._words) and self._upper[at] in {"OF", "IN"}:
-                        names.append(self._words[at + 1].partition("(")[0])
-                        at += 2
-                    yield clause, tuple(names)
-                    of = "(" if clause else ""
-                elif word[0] != "(":
-                    of = None
-                if clause in _OF_ONE:
-                    clause = ""
-            if of is not None and _QUOTES.isdisjoint(word):
-                for name in _NAMES.findall(word if depth else word.partition("(")[2]):
-                    yield of, (name,)
-            depth = max(0, depth + word.count("(") - word.count(")"))
-
-    def picture_is(self) -> None:
-        """Read a PICTURE: one word, whatever it contains."""
-        self._skip("IS")
-        self.picture = self._next()
-
-    def value_is(self) -> None:
-        """Read a VALUE up to the next clause; in a report or screen it is one literal or name."""
-        self._skip("IS", "ARE", "=")
-        start = self._at
-        self._at += 1 + (
-            self._upper[start : start + 1] == ["ALL"]
-        )  # a figurative constant or literal, even if it looks like a clause
-        end = self._at if self._beginning is SHOWN_CLAUSES else self._past_names()
-        self.value = " ".join(self._words[start:end]) or None
-
-    def occurs_times(self) -> None:
-        """Read an OCCURS: one count, or the minimum and the maximum."""
-        self.is_table = True
-        self.counts = []
-        while self._at < len(self._words) and (not self.counts or self._upper[self._at] == "TO"):
-            self._skip("TO")
-            self.counts.append(self._next() or "")
-
-    def depending_on(self) -> None:
-        """Read the item of DEPENDING ON with its qualifiers."""
-        self._skip("ON")
-        start = self._at
-        self._at += 1
-        while self._at + 1 < len(self._words) and self._upper[self._at] in {"OF", "IN"}:
-            self._at += 2
-        self.depending = " ".join(self._words[start : self._at]) or None
-
-    def indexed_by(self) -> None:
-        """Read the names of INDEXED BY."""
-        self._skip("BY")
-        start = self._at
-        names = self._words[start : self._past_names()]
-        self.indexes = tuple(name for word in names for name in word.split(",") if name)
-
-    def redefines_it(self) -> None:
-        """Read the subject of a REDEFINES."""
-        self.redefines = self._next()
-
-    def renames_it(self) -> None:
-        """Read the first and the last item of a RENAMES."""
-        first = self._next()
-        last = None
-        if self._at < len(self._words) and self._upper[self._at] in {"THRU", "THROUGH"}:
-            self._at += 1
-            last = self._next()
-        self.renames = (first, last) if first else None
-
-    def sign_is(self) -> None:
-        """Read SIGN LEADING or TRAILING, with SEPARATE."""
-        side = self._upper[self._at - 1]
-        apart = "SEPARATE" in self._upper[self._at : self._at + 1]
-        self.sign = side + " SEPARATE" * apart
-
-    def synchronized_it(self) -> None:
-        """Read SYNCHRONIZED."""
-        self.synchronized = True
-
-    def object_reference(self) -> None:
-        """Read OBJECT REFERENCE, which is stored as a pointer; on a screen, OBJECT alone names what the input goes to."""
-        if self._upper[self._at : self._at + 1] == ["REFERENCE"]:
-            self.usage = "POINTER"
-
-    def _next(self) -> str | None:
-        """Return the next word and advance past it; None at the end."""
-        self._at += 1
-        return self._words[self._at - 1] if self._at <= len(self._words) else None
-
-    def _skip(self, *words: str) -> None:
-        """Skip any of these words."""
-        while self._at < len(self._words) and self._upper[self._at] in words:
-            self._at += 1
-
-    def _is_clause(self, at: int) -> bool:
-        """Return whether a word begins a clause, or is a usage, which may come without USAGE."""
-        return self._upper[at] in self._beginning or self._upper[at] in USAGES
-
-    def _past_names(self) -> int:
-        """Advance to the next clause and return its index."""
-        while self._at < len(self._words) and not self._is_clause(self._at):
-            self._at += 1
-        return self._at
-
-
-@lru_cache(_ENTRIES)
-def _clauses(code: str, is_shown: bool) -> _Clauses:
-    """Return the clauses of an entry, cached because half the entries of an estate repeat another one."""
-    return _Clauses(pieces(code), SHOWN_CLAUSES if is_shown else DATA_CLAUSES)
-
-
-_READERS: dict[str, Callable[[_Clauses], None]] = {
-    "PIC": _Clauses.picture_is,
-    "PICTURE": _Clauses.picture_is,
-    "VALUE": _Clauses.value_is,
-    "VALUES": _Clauses.value_is,
-    "OCCURS": _Clauses.occurs_times,
-    "DEPENDING": _Clauses.depending_on,
-    "INDEXED": _Clauses.indexed_by,
-    "REDEFINES": _Clauses.redefines_it,
-    "RENAMES": _Clauses.renames_it,
-    "LEADING": _Clauses.sign_is,
-    "TRAILING": _Clauses.sign_is,
-    "SYNC": _Clauses.synchronized_it,
-    "SYNCHRONIZED": _Clauses.synchronized_it,
-    "OBJECT": _Clauses.object_reference,
-}
