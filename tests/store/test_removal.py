@@ -384,7 +384,10 @@ def test_what_is_removed_is_in_no_table_of_the_server(server: Server) -> None:
     handle = store.put(content)
     store.append("s", 0, "returned", {"text": SECRET.decode() * 50}, handles=[handle])
     store.append("t", 0, "returned", {"text": "other"})
-    base = os.path.join(server.data, "base")
+    # Its own database alone: another test may have left this secret in that of its own.
+    row = store._connected().execute("SELECT oid FROM pg_database WHERE datname = current_database()").fetchone()
+    assert row is not None
+    base = os.path.join(server.data, "base", str(row[0]))
     store._connected().execute("CHECKPOINT")
     assert found_in(base, SECRET)
     assert store.remove_artifact(handle).named_by == ("s",)
