@@ -55,16 +55,13 @@ _TABLES = (
     "removals",
 )
 _BATCH_PIECES = 16  # 4 MiB per transaction while content arrives
-_BATCH_PLACES = (
-    32  # per transaction while content goes: one for all would take too long for others, and for our own patience
-)
+# Per transaction while content goes: one for all would take too long for others, and for our own patience.
+_BATCH_PLACES = 32
 # The version is read in every transaction, which therefore ends before a newer Penstock can change the tables. Decisions under a
 # lock must see what was committed while it waited.
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on; SELECT version FROM schema_version"
 
-
-_STILL_RUNNING = """
-    INSERT INTO running SELECT session, %s FROM sessions WHERE session = ANY(%s) ON CONFLICT DO NOTHING"""
+_STILL_RUNNING = "INSERT INTO running SELECT session, %s FROM sessions WHERE session = ANY(%s) ON CONFLICT DO NOTHING"
 
 
 class PostgresStore(Tables):
