@@ -58,6 +58,16 @@ def test_imports_point_down_the_house() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_picture_shows_every_folder() -> None:
+    """The repository has the folders of the picture in docs/architecture.md and no others, such as one of somebody's results."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    picture = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    shown = set(re.findall(r"^(\w+)/", picture, re.MULTILINE))
+    assert {path.split("/")[0] for path in tracked if "/" in path} - {".ci"} == shown
+
+
 def test_no_module_imports_itself_by_a_detour() -> None:
     """Modules have no import cycle, counting imports for types and within functions: each can be read before the next."""
     graph = grimp.build_graph("penstock", cache_dir=None)
