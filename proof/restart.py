@@ -38,8 +38,6 @@ class Client:
     generator: random.Random
     stop: threading.Event
     waits: bool
-    is_open: bool = False
-    """Whether its store is open: whoever waits does so from then on."""
     waited: int = 0
     seals: list[str] = field(default_factory=list)
     contents: dict[Handle, bytes] = field(default_factory=dict)
@@ -51,7 +49,6 @@ class Client:
             store = self._until_it_works(lambda: open_store(self.url))
             if store is not None and self.waits:
                 store.patience = Patience(seconds=2 * _PATIENCE_SECONDS, say=self._hear, given_up=self.stop.is_set)
-            self.is_open = True
             while store is not None and not self.stop.is_set():
                 self._write(store)
         except Exception as error:
@@ -84,7 +81,7 @@ class Client:
                 return act()
             except StoreFault as fault:
                 self.faults[fault.code] += 1
-                if self.waits and self.is_open and not self.stop.is_set():
+                if self.waits and not self.stop.is_set():
                     self.wrong.append(f"{self.name} waits, and was told {fault}")
                 if self.stop.wait(0.01):
                     return None

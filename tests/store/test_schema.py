@@ -6,15 +6,18 @@ import errno
 import json
 import os
 import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 from tests.store import old_stores
 
 from penstock.errors import ToolError
-from penstock.store import StoreFault, schema
+from penstock.store import StoreFault, postgres, schema
 from penstock.store import sqlite as backend
 from penstock.store.marks import secrets_of
 from penstock.store.postgres import PostgresStore
@@ -142,8 +145,6 @@ def test_a_database_of_any_version_is_brought_up(server: Server, version: int) -
 
 def test_a_newer_database_is_refused(server: Server) -> None:
     """An unknown schema on a server is not touched either."""
-    import psycopg
-
     url = server.database(os.urandom(8).hex())
     PostgresStore(url).close()
     with psycopg.connect(url, autocommit=True) as connection:
@@ -158,8 +159,6 @@ def test_a_store_that_a_newer_penstock_has_changed_meanwhile_is_not_written(
     tmp_path: Path, request: pytest.FixtureRequest, kind: str, operation: str
 ) -> None:
     """A process that has it open knows the old tables: it stops and says why, and what it wrote is there."""
-    import psycopg
-
     store: Tables
     if kind == "sqlite":
         store = SqliteStore(str(tmp_path / "store"))
@@ -177,3 +176,49 @@ def test_a_store_that_a_newer_penstock_has_changed_meanwhile_is_not_written(
     assert caught.value.code == "newer"
     assert [record.seq for record in store.events("s")] == [0]
     store.close()
+
+
+def wait_for_blocked(connection: psycopg.Connection[tuple[object, ...]], clients: int) -> None:
+    """Return once so many clients of this database wait for a lock."""
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    until = time.monotonic() + 30
+    while connection.execute(waiting).fetchone() != (clients,):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_clients_that_create_the_tables_at_once_and_write_do_not_block_each_other(server: Server) -> None:
+    """All of them have seen that there are no tables; one creates them, and writes while the others look again."""
+    url = server.database(os.urandom(8).hex())
+
+    def learned(n: int) -> tuple[str, float] | None:
+        with closing(PostgresStore(url)) as store:
+            store.learn(f"window:{n}", "1")
+            return store.learned(f"window:{n}")
+
+    with psycopg.connect(url, autocommit=True) as connection, ThreadPoolExecutor(5) as pool:
+        connection.execute("SELECT pg_advisory_lock(%s)", (postgres._MIGRATION,))
+        clients = [pool.submit(learned, n) for n in range(5)]
+        wait_for_blocked(connection, len(clients))
+        connection.execute("SELECT pg_advisory_unlock(%s)", (postgres._MIGRATION,))
+        assert all((client.result() or ("",))[0] == "1" for client in clients)
+
+
+def test_an_upgrade_waits_for_a_writer_and_the_writer_not_for_the_upgrade(server: Server) -> None:
+    """A client of the old version has begun a transaction, and takes the lock of the writers once the upgrade has begun."""
+    url = server.database(os.urandom(8).hex())
+    old_stores.make_database(url, old_stores.VERSIONS[-1], AT)
+    with (
+        psycopg.connect(url) as writer,
+        psycopg.connect(url, autocommit=True) as other,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        writer.execute("SELECT version FROM penstock.schema_version")
+        upgraded = pool.submit(PostgresStore, url)
+        wait_for_blocked(other, 1)
+        writer.execute("SELECT pg_advisory_xact_lock(%s)", (postgres._LOCK,))
+        writer.execute("UPDATE penstock.learned SET value = '1'")
+        writer.commit()
+        with closing(upgraded.result()) as store:
+            assert store.facts()["schema"] == str(len(schema.POSTGRES))
+            assert (store.learned("window:m") or ("",))[0] == "1"

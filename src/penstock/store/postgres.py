@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 SCHEMA = "penstock"
 """The database schema that holds our tables."""
 _LOCK = 0x50454E53  # the lock of the one writer of artifacts
+_MIGRATION = 0x50454E4D  # the lock of the one who creates or changes the tables
 _HOLDERS = 0x50454E48  # the locks of those who work on sessions, each with its own number as second key
 _WAIT_SECONDS = 5.0  # for another writer, before `busy` is raised
 _FAREWELL_SECONDS = 0.2
@@ -60,7 +61,7 @@ _BATCH_PLACES = 32
 # The version is read in every transaction, which therefore ends before a newer Penstock can change the tables. Decisions under a
 # lock must see what was committed while it waited.
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on; SELECT version FROM schema_version"
-
+_VERSION_THERE = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'schema_version'"
 _STILL_RUNNING = "INSERT INTO running SELECT session, %s FROM sessions WHERE session = ANY(%s) ON CONFLICT DO NOTHING"
 
 
@@ -148,30 +149,41 @@ class PostgresStore(Tables):
         So a replica, and a role that may not create anything, can open what exists.
         """
         connection = self._connected()
-        if connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone() != (None,):
-            if self._version_in(connection.execute("SELECT version FROM schema_version").fetchone()) == len(
-                schema.POSTGRES
-            ):
-                return
-        elif (encoding := connection.info.parameter_status("server_encoding")) not in _ANY_TEXT:
-            raise CallerError(
-                f"{self.url} keeps text in {encoding}, which does not hold every name: make a database by `createdb -E UTF8`"
-            )
+        if self._version_there(connection) == len(schema.POSTGRES):
+            return
         with connection.transaction(), self._unhurried():
-            # Two clients that start at once would both create; IF NOT EXISTS alone is not safe against that.
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-            connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
+            # Two clients that start at once would both create; IF NOT EXISTS alone is not safe against that. Not the lock of the
+            # writers, who take it after they have read the version: whoever held it and wanted the version's table to itself
+            # would wait for them, and they for it.
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION,))
+            version = self._version_there(connection)
+            if version == len(schema.POSTGRES):
+                return
+            if not version:
+                self._create(connection)
+            # Waits for transactions under way, which know the tables as they are; later ones find the new version.
             connection.execute("LOCK TABLE schema_version IN ACCESS EXCLUSIVE MODE")
-            found = connection.execute("SELECT version FROM schema_version").fetchone()
-            version = self._version_in(found)
             for step in schema.POSTGRES[version:]:
                 for statement in step:
                     connection.execute(statement.encode())
-            if found is None:
-                connection.execute("INSERT INTO schema_version VALUES (%s)", (len(schema.POSTGRES),))
-            elif version < len(schema.POSTGRES):
-                connection.execute("UPDATE schema_version SET version = %s", (len(schema.POSTGRES),))
+            connection.execute("UPDATE schema_version SET version = %s", (len(schema.POSTGRES),))
+
+    def _create(self, connection: PatientConnection) -> None:
+        """Create the schema, at version 0. Raises `CallerError` if the database cannot hold every name."""
+        if (encoding := connection.info.parameter_status("server_encoding")) not in _ANY_TEXT:
+            raise CallerError(
+                f"{self.url} keeps text in {encoding}, which does not hold every name: make a database by `createdb -E UTF8`"
+            )
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        connection.execute("CREATE TABLE schema_version (version INTEGER NOT NULL)")
+        connection.execute("INSERT INTO schema_version VALUES (0)")
+
+    def _version_there(self, connection: PatientConnection) -> int:
+        """Return the version of the tables on the server, 0 if there are none. Raises `StoreFault` for that of a newer Penstock."""
+        # Not `to_regclass`: in a transaction that has waited for another client's, it still answers from before.
+        if not connection.execute(_VERSION_THERE, (SCHEMA,)).fetchone():
+            return 0
+        return self._version_in(connection.execute("SELECT version FROM schema_version").fetchone())
 
     def _version_in(self, found: tuple[Any, ...] | None) -> int:
         """Return the version in a row from the server, 0 without one. Raises `StoreFault` for that of a newer Penstock."""
