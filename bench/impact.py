@@ -3,7 +3,7 @@
     python -m bench.impact cabs=FOLDER bankdemo=FOLDER poei=FOLDER clbs=FOLDER garage=FOLDER counter=FOLDER ctos=FOLDER \\
         tpe=FOLDER mvs=FOLDER telco=FOLDER breadwich=FOLDER acats=FOLDER vuflix=FOLDER ahorros=FOLDER tools400=FOLDER \\
         idz=FOLDER cms=FOLDER vbank=FOLDER contador=FOLDER uafs=FOLDER custody=FOLDER palestra=FOLDER staff=FOLDER \\
-        throws=FOLDER keiri=FOLDER fotos=FOLDER remito=FOLDER posta=FOLDER
+        throws=FOLDER keiri=FOLDER fotos=FOLDER remito=FOLDER posta=FOLDER folio=FOLDER
 
 Each folder is a checkout of the estate whose address is in `impact_questions_NAME.json`; none is part of this project. The answers
 were read from the sources with a reader that shares no code with ours, reviewed by hand, and committed before the command first ran
@@ -48,6 +48,8 @@ Of remito it is everything but near-copies of FAC (FACIND1, OCIEL, FAC-OCIE, FAC
 FACINDU, FACPONCE), compiled programs (.COB), README.md, and data and pictures of screens (what has no suffix, MENU3.PAN,
 PERCEP.DAT, IMP01.PRT).
 Of posta it is COBOL/Business without CIOCCA00, which is a program of vbank, and COBOL/FHWPWS02.cbl.
+Of folio it is, from Legacy_App, purchase/purchase.cbl, purchase/pl*.cbl, copybooks, and from common acas0*.cbl, maps0*.cbl and
+fhlogger.cbl.
 
 Precision is measured on what the tool is certain of (`is`): the share that the answers contain, with whatever certainty. Recall is
 measured on the certain answers, and then on all of them by `is` and `may` together. Prints a Markdown table and every difference;
