@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import struct
-import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.leftovers import nothing_left_open
 
 from penstock import CallerError, Workspace
 from penstock.agent import file_check
-from penstock.agent.file_check import STATES, Git, Tracked, Verified, git, report, snapshot, verify
+from penstock.agent.file_check import STATES, Tracked, Verified, report, snapshot, verify
 from penstock.session.ledger import Ledger, shown
 from penstock.workspace import system
 from penstock.workspace.deadline import Deadline
@@ -307,12 +305,12 @@ def test_a_snapshot_holds_what_the_ledger_knows(folder: Path) -> None:
     workspace = Workspace(folder)
     page = workspace.view("a.py", limit=2)
     ledger = Ledger().after(shown(page)).read("b.py", "another version", 1, 3, 3)
-    tracked = stored(snapshot(workspace, ["b.py", "./a.py", "a.py"], ledger))
+    tracked = stored(snapshot(workspace.root, ["b.py", "./a.py", "a.py"], ledger))
     assert [(item.path, item.role, item.seen, item.is_known) for item in tracked] == [
         ("b.py", "read", (), False),
         ("a.py", "read", ((1, 2),), True),
     ]
-    assert [item.state for item in verify(workspace, tracked)] == ["changed", "same"]
+    assert [item.state for item in verify(workspace.root, tracked)] == ["changed", "same"]
 
 
 def test_a_change_before_the_checkpoint_is_not_lost(root: Root, folder: Path) -> None:
@@ -450,7 +448,6 @@ def test_no_descriptor_is_left_open(root: Root, folder: Path) -> None:
         for _ in range(3):
             tracked = snapshot(root, names, Ledger())
             assert len(verify(root, tracked, strict=True)) == len(names)
-            git(root)
 
 
 names = st.sampled_from(["a", "b", "c"])
@@ -470,12 +467,12 @@ def test_any_two_trees_are_compared_as_a_plain_model_does(
     for name, text in then.items():
         (folder / name).write_text(text, newline="")
     workspace = Workspace(folder)
-    tracked = stored(snapshot(workspace, "abc", Ledger()))
+    tracked = stored(snapshot(workspace.root, "abc", Ledger()))
     for name in "abc":
         (folder / name).unlink(missing_ok=True)
         if name in now:
             (folder / name).write_text(now[name], newline="")
-    found = {item.tracked.path: item for item in verify(workspace, tracked, strict=strict)}
+    found = {item.tracked.path: item for item in verify(workspace.root, tracked, strict=strict)}
     workspace.root.close()
     for name in "abc":
         one, other = then.get(name), now.get(name)
@@ -483,196 +480,6 @@ def test_any_two_trees_are_compared_as_a_plain_model_does(
         assert found[name].state == expected
         is_by_line_ends = expected == "changed" and {one, other} == {"x\n", "x\r\n"}
         assert (found[name].reason == "only its line ends changed") is is_by_line_ends
-
-
-# ── git ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def run_git(folder: Path, *arguments: str) -> str:
-    """Run a git that reads no settings of this machine."""
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(folder),
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_AUTHOR_NAME": "a",
-        "GIT_AUTHOR_EMAIL": "a@example.org",
-        "GIT_COMMITTER_NAME": "a",
-        "GIT_COMMITTER_EMAIL": "a@example.org",
-    }
-    done = subprocess.run(["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-@pytest.fixture(params=["sha1", "sha256"])
-def repository(request: pytest.FixtureRequest, folder: Path, root: Root) -> Path:
-    """Make the root a repository with one commit."""
-    del root
-    (folder / "sub").mkdir()
-    (folder / "sub" / ("long" * 30)).write_text(TEXT)
-    (folder / "link").symlink_to("a.py")
-    run_git(folder, "init", "-q", "-b", "main", f"--object-format={request.param}")
-    run_git(folder, "add", "-A")
-    run_git(folder, "commit", "-q", "-m", "first")
-    return folder
-
-
-def is_dirty(folder: Path) -> bool:
-    """Return what git itself says."""
-    done = subprocess.run(["git", "diff", "--quiet"], cwd=folder, check=False, env={"PATH": os.environ["PATH"]})
-    return done.returncode == 1
-
-
-@pytest.mark.needs("git")
-def test_head_and_branch_are_read_from_files(repository: Path, root: Root) -> None:
-    """Head and branch agree with git on a branch, packed, on a new branch without commits, and detached."""
-    head = run_git(repository, "rev-parse", "HEAD")
-    assert git(root) == Git(head, "main", is_dirty=False)
-    run_git(repository, "pack-refs", "--all")
-    assert git(root) == Git(head, "main", is_dirty=False)
-    run_git(repository, "checkout", "-q", "--detach")
-    assert git(root) == Git(head, "", is_dirty=False)
-    run_git(repository, "checkout", "-q", "--orphan", "fresh/start")
-    found = git(root)
-    assert found is not None
-    assert (found.head, found.branch) == ("", "fresh/start")
-
-
-@pytest.mark.needs("git")
-def test_a_dirty_tree_is_told_as_git_tells_it(repository: Path, root: Root) -> None:
-    """Edited, touched, edited within the clock's step, deleted, replaced by a folder: the answer is git's."""
-    path = repository / "a.py"
-
-    def agreed() -> bool:
-        found = git(root)
-        assert found is not None
-        assert found.is_dirty is is_dirty(repository)
-        return found.is_dirty
-
-    assert not agreed()
-    age(path)
-    assert not agreed()
-    path.write_text(TEXT.upper())
-    assert agreed()
-    run_git(repository, "add", "a.py")
-    assert not agreed()
-    path.write_text(TEXT)  # as long as the added text, and perhaps within the same step of the clock
-    assert agreed()
-    path.unlink()
-    assert agreed()
-    path.mkdir()
-    assert agreed()
-    path.rmdir()
-    run_git(repository, "checkout", "-q", "a.py")
-    assert not agreed()
-    run_git(repository, "update-index", "--assume-unchanged", "a.py")
-    path.write_text("whatever\n")
-    assert not agreed()
-    run_git(repository, "update-index", "--no-assume-unchanged", "a.py")
-    run_git(repository, "update-index", "--skip-worktree", "a.py")
-    assert not agreed()
-
-
-@pytest.mark.needs("git")
-def test_a_file_as_young_as_the_index_is_read(repository: Path, root: Root) -> None:
-    """A file rewritten within the clock's step of its `git add` has the size and time of its index entry."""
-    times = os.stat(repository / "a.py")
-    (repository / "a.py").write_text(TEXT.upper())
-    for name in ("a.py", ".git/index"):
-        os.utime(repository / name, ns=(times.st_mtime_ns, times.st_mtime_ns))
-    found = git(root)
-    assert found is not None
-    assert found.is_dirty is True
-
-
-@pytest.mark.needs("git")
-@pytest.mark.parametrize(
-    "arguments", [("update-index", "--index-version", "4"), ("update-index", "--split-index")], ids=["v4", "split"]
-)
-def test_an_index_of_another_form_is_not_guessed_at(repository: Path, root: Root, arguments: tuple[str, ...]) -> None:
-    """A state that cannot be read is None."""
-    run_git(repository, *arguments)
-    found = git(root)
-    assert found is not None
-    assert found.is_dirty is None
-    assert found.head
-
-
-@pytest.mark.needs("git")
-def test_git_takes_no_more_time_than_it_has(repository: Path, root: Root) -> None:
-    """Past the deadline the head is known, and the rest is not."""
-    found = git(root, deadline=Deadline(0))
-    assert found is not None
-    assert (found.head, found.is_dirty) == (run_git(repository, "rev-parse", "HEAD"), None)
-
-
-def test_without_a_repository_there_is_no_state_of_one(root: Root, folder: Path) -> None:
-    """A root without a `.git`, with an empty one, or with one whose content is elsewhere has no state."""
-    assert git(root) is None
-    (folder / ".git").write_text("gitdir: /elsewhere\n")
-    assert git(root) is None
-
-
-@pytest.mark.parametrize(
-    ("head", "expected"),
-    [
-        (b"ref: ../../outside/a.py\n", ("", "../../outside/a.py")),
-        (b"ref: refs/heads/a\x1b[31m\n", ("", "refs/heads/a\\x1b[31m")),
-        (b"one\ntwo\n", ("", "")),
-        (b"\xff\xfe", ("", "")),
-        (b"", ("", "")),
-    ],
-)
-def test_a_hostile_head_is_text(root: Root, folder: Path, head: bytes, expected: tuple[str, str]) -> None:
-    """A hostile HEAD names nothing outside, and its text is inert."""
-    (folder / ".git").mkdir()
-    (folder / ".git" / "HEAD").write_bytes(head)
-    found = git(root)
-    assert found is not None
-    assert (found.head, found.branch.removeprefix("…")) == (
-        expected[0],
-        expected[1].removeprefix("refs/heads/"),
-    )
-
-
-@example(b"link", 0)
-@given(st.binary(max_size=200), st.integers(0, 3))
-def test_no_index_breaks_it(tmp_path_factory: pytest.TempPathFactory, noise: bytes, entries: int) -> None:
-    """Any bytes give an answer; without entries nothing can differ."""
-    folder = tmp_path_factory.mktemp("index")
-    (folder / ".git").mkdir()
-    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    (folder / ".git" / "index").write_bytes(b"DIRC\0\0\0\2" + entries.to_bytes(4, "big") + noise)
-    root = Root(folder)
-    found = git(root)
-    root.close()
-    assert found is not None
-    assert found[:2] == ("", "main")
-    if not entries:
-        assert found.is_dirty is (None if noise.startswith(b"link") else False)
-
-
-@pytest.mark.parametrize("name", [b"../outside/a.py", b"/etc/hostname", b"sub/../../outside/a.py", b".env"])
-def test_a_hostile_index_leads_nowhere(root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch, name: bytes) -> None:
-    """An index entry that names a path outside the root, or credentials, is never opened."""
-    (folder / ".git").mkdir()
-    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    (folder / ".env").write_text("TOKEN=1")
-    fields = struct.pack(">10I20sH", *[0] * 6, 0o100644, 0, 0, 0, bytes(20), len(name))
-    entry = fields + name + b"\0" * (8 - (62 + len(name)) % 8)
-    (folder / ".git" / "index").write_bytes(b"DIRC" + struct.pack(">II", 2, 1) + entry + bytes(20))
-    opened: list[bytes] = []
-    real = Root.open_file
-
-    def opening(self: Root, relative: bytes) -> Any:
-        made = real(self, relative)
-        opened.append(relative)
-        return made
-
-    monkeypatch.setattr(Root, "open_file", opening)
-    found = git(root)
-    assert found is not None
-    assert found.is_dirty is None
-    assert set(opened) == {b".git/HEAD", b".git/index"}
 
 
 # ── the report ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -691,12 +498,10 @@ def test_the_report_says_what_to_read_again_first() -> None:
         ("gone.py", "modified", "missing", ""),
         ("run.sh", "read", "same", "only its mode changed, from 644 to 755"),
     )
-    then, now = Git("a" * 40, "main", is_dirty=False), Git("b" * 40, "fix", is_dirty=True)
     assert (
-        report(verified, git_then=then, git_now=now)
+        report(verified)
         == """\
 Files since the session stopped: 2 same, 2 changed, 1 missing.
-Git: aaaaaaaaaaaa on main, now bbbbbbbbbbbb on fix; files differ from its index.
 Read these again before you continue: you were changing them, and they are not what you knew:
 - a.py: changed, only its line ends changed | view(file_path="a.py")
 Not as they were either:
@@ -707,12 +512,10 @@ Not as they were either:
 
 
 def test_a_report_of_nothing_is_a_sentence() -> None:
-    """Nothing known, nothing changed and a repository that did not move give one sentence."""
+    """Nothing known and nothing changed give one sentence each."""
     assert report([]) == "Files since the session stopped: none was known."
     same = told(("a.py", "modified", "same", ""))
-    assert report(same, git_now=Git("", "", None)) == (
-        "Files since the session stopped: 1 same.\nGit: no commit yet, no branch."
-    )
+    assert report(same) == "Files since the session stopped: 1 same."
 
 
 @given(

@@ -9,9 +9,7 @@ or if neither its size nor any of its times changed since they were old enough t
 from __future__ import annotations
 
 import os
-import re
 import stat
-import struct
 import time
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -20,7 +18,7 @@ from penstock.errors import CallerError, ToolError
 from penstock.session.known_files import ROLES, KnownFile, Ranges, Role, merged
 from penstock.text import escape, notices
 from penstock.text.calls import PYTHON, Call
-from penstock.workspace import Workspace, refusals
+from penstock.workspace import refusals
 from penstock.workspace import version as versions
 from penstock.workspace.deadline import WALK_SECONDS, Deadline
 from penstock.workspace.source import FileSource
@@ -141,12 +139,12 @@ class Verified(NamedTuple):
 
 
 def snapshot(
-    place: Workspace | Root, paths: Iterable[str], ledger: Ledger, *, deadline: Deadline | None = None
+    root: Root, paths: Iterable[str], ledger: Ledger, *, deadline: Deadline | None = None
 ) -> tuple[Tracked, ...]:
     """Return the files as they are now, with what the ledger knows of them.
 
     Args:
-        place: the root.
+        root: the root.
         paths: which files; `ledger.files` are all that it has.
         ledger: what the session knows.
         deadline: when to stop reading; None is that of one walk. What was not read by then is `unreadable`, and will still be when
@@ -155,7 +153,7 @@ def snapshot(
     Returns:
         A file for each path, in the order of the paths.
     """
-    root, until = _root(place), deadline or Deadline(WALK_SECONDS)
+    until = deadline or Deadline(WALK_SECONDS)
     known = {file.path: file for file in map(ledger.file, paths)}
     # The smallest first: one large file must not use up the time of all the others.
     smallest_first = sorted(known.values(), key=lambda file: file.size_bytes or 0)
@@ -175,19 +173,19 @@ def _tracked(file: KnownFile, found: Tracked, version: str) -> Tracked:
 
 
 def verify(
-    place: Workspace | Root, tracked: Iterable[Tracked], *, strict: bool = False, deadline: Deadline | None = None
+    root: Root, tracked: Iterable[Tracked], *, strict: bool = False, deadline: Deadline | None = None
 ) -> tuple[Verified, ...]:
     """Return the outcome for each file since the snapshot, in the same order.
 
     A file whose size and times are those of the snapshot is not read, if they were old enough then.
 
     Args:
-        place: the root; it may be another folder than at the snapshot.
+        root: the root; it may be another folder than at the snapshot.
         tracked: the snapshot.
         strict: whether every file is read, which also finds a write through a memory map.
         deadline: when to stop reading; None is that of one walk. What was not read by then is `unreadable`.
     """
-    root, until, files = _root(place), deadline or Deadline(WALK_SECONDS), list(tracked)
+    until, files = deadline or Deadline(WALK_SECONDS), list(tracked)
     smallest_first = sorted(range(len(files)), key=lambda number: files[number].size_bytes or 0)
     made = {number: _verified(root, files[number], strict, until) for number in smallest_first}
     return tuple(made[number] for number in range(len(files)))
@@ -255,11 +253,6 @@ def _lies_at(then: str, now: str) -> str:
 _NO_TIME_TO_READ = "the time was up before all of it was read"
 _BEING_WRITTEN = "it is being written to"
 _OTHERS: dict[str, Kind] = {"not_found": "missing", "is_directory": "other", "not_regular_file": "other"}
-
-
-def _root(place: Workspace | Root) -> Root:
-    """Return the root of a workspace, or the root itself."""
-    return place.root if isinstance(place, Workspace) else place
 
 
 def _look(root: Root, path: str, deadline: Deadline, was: Tracked | None = None) -> tuple[Tracked, str]:
@@ -340,168 +333,6 @@ def _digests(source: FileSource, deadline: Deadline) -> tuple[str, str] | None:
     return None
 
 
-# ── git ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-# Enough for an index of half a million files.
-_MAX_GIT_BYTES = 64 << 20
-_ENTRY = struct.Struct(">10I")
-
-
-class Git(NamedTuple):
-    """The state of a repository."""
-
-    head: str
-    """The commit, in hexadecimal; empty before the first."""
-    branch: str = ""
-    """The branch; empty if none is checked out."""
-    is_dirty: bool | None = None
-    """Whether a file of the index is changed or gone, by content, as `git diff` finds it; None if that cannot be determined."""
-
-
-def git(place: Workspace | Root, *, deadline: Deadline | None = None) -> Git | None:
-    """Return the state of the repository whose folder is the root, read from its files; None if there is none beneath the root.
-
-    git itself is not run: it would read settings of a stranger's repository, and those can name programs.
-
-    Args:
-        place: the root.
-        deadline: when to stop comparing; None is that of one walk.
-    """
-    root, until = _root(place), deadline or Deadline(WALK_SECONDS)
-    text = _own(root, "HEAD")
-    if text is None:
-        return None
-    head = text.decode("utf-8", "replace").strip()
-    ref, branch = head.removeprefix("ref: "), ""
-    if ref != head:
-        branch = ref.removeprefix("refs/heads/")
-        head = (_own(root, ref) or _packed(root, ref)).decode("ascii", "replace").strip()
-    if re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
-        head = ""
-    return Git(head, escape.clip(branch), _is_dirty(root, len(head) // 2 or 20, until))
-
-
-def _own(root: Root, name: str) -> bytes | None:
-    """Return a file of the repository; None if there is none, or none that can be read."""
-    try:
-        file = root.open_file(root.relative(f".git/{name}"))
-    except ToolError:
-        return None
-    try:
-        return FileSource(file).read(0, _MAX_GIT_BYTES)
-    except OSError:
-        return None
-    finally:
-        file.close()
-
-
-def _packed(root: Root, ref: str) -> bytes:
-    """Return the commit of a reference that `git pack-refs` stored in one file; empty for none."""
-    for line in (_own(root, "packed-refs") or b"").splitlines():
-        commit, _, name = line.partition(b" ")
-        if name == ref.encode("utf-8", "replace"):
-            return commit
-    return b""
-
-
-class _Entry(NamedTuple):
-    """A regular file of an index."""
-
-    name: bytes
-    mtime_ns: int
-    size_bytes: int
-    digest: bytes
-    is_merged: bool
-    """False for one side of a conflict."""
-
-
-def _is_dirty(root: Root, digest_bytes: int, deadline: Deadline) -> bool | None:
-    """Return whether a file is no longer what the index has; None if that cannot be determined. Links and submodules are
-    ignored.
-    """
-    index = _own(root, "index")
-    if index is None:
-        return None
-    try:
-        written = root.look(b".git/index")
-        for entry in _entries(index, digest_bytes):
-            is_same = None if deadline.passed else _is_entry(root, entry, written.st_mtime_ns, deadline)
-            if not is_same:
-                return None if is_same is None else True
-    except (struct.error, ValueError, OSError):
-        return None
-    return False
-
-
-def _entries(index: bytes, digest_bytes: int) -> list[_Entry]:
-    """Return the regular files of an index of version 2 or 3 (gitformat-index).
-
-    Raises:
-        ValueError: for an unknown form; what cannot be determined is not guessed.
-    """
-    signature, version, count = struct.unpack_from(">4sII", index)
-    if signature != b"DIRC" or version not in {2, 3}:
-        raise ValueError(f"version {version} of an index")
-    made, at = [], 12
-    for _ in range(count):
-        _, _, seconds, nanoseconds, _, _, mode, _, _, size = _ENTRY.unpack_from(index, at)
-        # gitformat-index: ten 32-bit numbers, the object's name, 16 bits of flags, 16 more if bit 14 is set (version 3), the path,
-        # and NULs up to a multiple of eight.
-        flags_at = at + _ENTRY.size + digest_bytes
-        flags, more = struct.unpack_from(">HH", index, flags_at)
-        name_at = flags_at + (4 if flags & 0x4000 else 2)
-        name_end = index.index(b"\0", name_at)
-        # Entries that git itself ignores: assume-unchanged, skip-worktree.
-        is_left_alone = flags & 0x8000 or (flags & 0x4000 and more & 0x4000)
-        if stat.S_ISDIR(mode):
-            raise ValueError("a sparse index")
-        if stat.S_ISREG(mode) and not is_left_alone:
-            made.append(
-                _Entry(
-                    name=index[name_at:name_end],
-                    mtime_ns=seconds * 10**9 + nanoseconds,
-                    size_bytes=size,
-                    digest=index[at + _ENTRY.size : flags_at],
-                    is_merged=not flags & 0x3000,
-                )
-            )
-        # Padded to eight bytes, with at least one NUL.
-        at += (name_end - at + 8) & ~7
-    if index[at : at + 4] == b"link":
-        raise ValueError("a split index")
-    return made
-
-
-def _is_entry(root: Root, entry: _Entry, index_ns: int, deadline: Deadline) -> bool | None:
-    """Return whether a file is what its entry says; None when time is up."""
-    import hashlib
-
-    try:
-        # Beneath the root and by name: an index can say anything.
-        file = root.open_file(root.relative(escape.show_name(entry.name)))
-    except ToolError as error:
-        return False if error.code in _OTHERS else None
-    try:
-        size = file.status.st_size
-        if not entry.is_merged or (entry.size_bytes and entry.size_bytes != size & 0xFFFFFFFF):
-            return False
-        # Racy git: a file written in the same clock step as the index has the entry's size and time whatever it holds. The time is
-        # trusted only for a file that is older than the index; others are read.
-        if entry.size_bytes == size & 0xFFFFFFFF and entry.mtime_ns == file.status.st_mtime_ns < index_ns:
-            return True
-        made = (hashlib.sha1 if len(entry.digest) == 20 else hashlib.sha256)(b"blob %d\0" % size, usedforsecurity=False)
-        source, at = FileSource(file), 0
-        while not deadline.passed:
-            block = source.read(at, _BLOCK_BYTES)
-            if not block:
-                return made.digest() == entry.digest
-            made.update(block)
-            at += len(block)
-        return None
-    finally:
-        file.close()
-
-
 # ── the report ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -514,8 +345,6 @@ def report(
     *,
     max_chars: int = 4000,
     dialect: Dialect | None = None,
-    git_then: Git | None = None,
-    git_now: Git | None = None,
 ) -> str:
     """Return the report to a person and a model when a session resumes.
 
@@ -525,8 +354,6 @@ def report(
         verified: what `verify` found.
         max_chars: the most characters.
         dialect: how the calls that read a file again are written; None is Python's.
-        git_then: the earlier state of the repository; None if nobody knows.
-        git_now: its present state; None leaves it out.
     """
     rows: list[tuple[str, list[str]]] = [(_READ_AGAIN, []), (_NOT_AS_THEY_WERE, [])]
     for item in sorted(verified, key=lambda item: item.tracked.role == "read"):
@@ -537,8 +364,6 @@ def report(
         reason = escape.shorten(escape.show_argument(item.reason))
         rows[not item.must_be_read][1].append(_verified_row(path, item.state, reason, call))
     lines = [notices.all_verified([(state, sum(item.state == state for item in verified)) for state in STATES])]
-    if git_now is not None:
-        lines.append(_repository(git_then or git_now, git_now))
     for title, items in rows:
         if items:
             lines += _as_fits([title, *items], max_chars - len("\n".join(lines)) - 1)
@@ -560,14 +385,3 @@ def _verified_row(path: str, state: State, reason: str, call: str) -> str:
 
 def _more_files(count: int) -> str:
     return f"- … {count} more"
-
-
-def _repository(then: Git, now: Git) -> str:
-    """Return the state of the repository, and its earlier state if that was different."""
-    moved = f"{_stands(then)}, now " if (then.head, then.branch) != (now.head, now.branch) else ""
-    work = {None: "", True: "; files differ from its index", False: "; files are as its index has them"}[now.is_dirty]
-    return f"Git: {moved}{_stands(now)}{work}."
-
-
-def _stands(git: Git) -> str:
-    return (git.head[:12] or "no commit yet") + (f" on {git.branch}" if git.branch else ", no branch")

@@ -240,7 +240,7 @@ class Toolbox:
         now = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         if known is None or now == known.status:
             return _Mark(now, digest)
-        return _Mark(now, snapshot(self.workspace, [path], self.ledger)[0].sha256)
+        return _Mark(now, snapshot(self.workspace.root, [path], self.ledger)[0].sha256)
 
     def run(self, call: ToolCall, session: Session) -> Done:
         """Run a call; never raises for anything that a model can do."""
@@ -352,7 +352,7 @@ class Toolbox:
             return ()
         self.ledger = self.ledger.after(*acts)
         paths = {str(act["path"]): None for act in acts}
-        return tuple(file.to_dict() for file in snapshot(self.workspace, paths, self.ledger))
+        return tuple(file.to_dict() for file in snapshot(self.workspace.root, paths, self.ledger))
 
 
 def _handle_of(text: str) -> tuple[str, ...]:
