@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
 _READ_BYTES = 256 * 1024
 _TOLD = 5  # names of removed items, on one line
-_PARTS_AHEAD = 4
-_LOOK_SECONDS = 0.2
-_F_SETPIPE_SZ = 1031  # from fcntl.h on Linux; Python names it from 3.10 on, but not on every system
-_PIPE_BYTES = 1 << 20
 
 _handle_argument = click.argument("handle", shell_complete=complete_handle)
 _budget_option = click.option(
