@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from penstock.agent import cgroups
 from penstock.workspace import landlock
 from penstock.workspace.own_files import open_own
+from penstock.workspace.system import prctl, syscall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,11 +49,8 @@ _SETTINGS = tuple(
 )
 
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 1, 22, 23, 24
-_PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 36, 38, 47
+_PR_SET_CHILD_SUBREAPER, _PR_CAP_AMBIENT = 36, 47
 _SECCOMP_MODE_FILTER, _CLEAR_ALL = 2, 4
-_RUN_AND_READ = landlock._EXECUTE | landlock._READ_FILE | landlock._READ_FOLDER
-# Rights to make character and block devices, and to control them.
-_DEVICE_RIGHTS = 1 << 6 | 1 << 11 | landlock._IOCTL_DEVICE
 _ARCHITECTURES = {  # from linux/audit.h; the numbers of socket and socketpair
     "x86_64": (0xC000003E, 41, 53),
     "aarch64": (0xC00000B7, 198, 199),
@@ -131,7 +129,7 @@ def main(wall: str, root: str, home: str, command: str, *rest: str) -> NoReturn:
     groups = cgroups.make({"pids": limits.max_processes, "memory": limits.max_memory_bytes})
     # prctl(2): orphaned descendants become children of this process, not of init, so that a command which forks twice and makes its
     # own session is still found.
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    prctl(_PR_SET_CHILD_SUBREAPER, 1)
     child = os.fork()
     if child == 0:
         _run(wall, root, home, command, paths[:count], paths[count:], limits, groups)
@@ -164,7 +162,7 @@ def _run(
         import resource
 
         # If this intermediate process is killed itself, the command dies with it.
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         os.setsid()
         with open_own(os.devnull) as nothing:
             os.dup2(nothing.fileno(), 0)
@@ -226,7 +224,7 @@ def _own_threads() -> int:
 def _leave_keyring() -> None:
     """Replace the keyring of the session that we were started in, with its keys, by an empty one. Raises OSError."""
     if numbers := _KEYS.get(os.uname().machine):
-        _checked(int(ctypes.CDLL(None, use_errno=True).syscall(numbers[2], _JOIN_SESSION_KEYRING, None)))
+        syscall(numbers[2], _JOIN_SESSION_KEYRING, None)
 
 
 def _confine(root: str, home: str, readable: Sequence[str], guarded: Sequence[str]) -> None:
@@ -235,46 +233,35 @@ def _confine(root: str, home: str, readable: Sequence[str], guarded: Sequence[st
     Raises:
         OSError: if the kernel refuses any of it; then the command is not run.
     """
-    offered = landlock.abi()
-    files = (1 << landlock._FILE_RIGHTS[min(offered, 5)]) - 1
-    rules = landlock._Ruleset(
-        files,
-        landlock._BIND_TCP | landlock._CONNECT_TCP if offered >= 4 else 0,
-        landlock._ABSTRACT_UNIX_SOCKETS | landlock._SIGNALS if offered >= 6 else 0,
-    )
-    # The kernel refuses a ruleset with fields that it does not know: versions before 4 have no networks, before 6 no scopes.
-    size = 24 if offered >= 6 else 16 if offered >= 4 else 8
-    ruleset = _checked(landlock._syscall(landlock._CREATE_RULESET, ctypes.byref(rules), size, 0))
-    for path in (*SYSTEM, *readable, *guarded):
-        landlock._allow(ruleset, path, _RUN_AND_READ)
+    rules = landlock.Ruleset()
+    rules.allow((*SYSTEM, *readable, *guarded), landlock.EXECUTE | landlock.READ_FILE | landlock.READ_FOLDER)
     # Read-only paths get no second rule: rights of several rules for one folder add up.
-    for path in ({root, home} - {*guarded}) | {*_DEVICES}:
-        landlock._allow(ruleset, path, files & ~_DEVICE_RIGHTS)
+    writable = ({root, home} - {*guarded}) | {*_DEVICES}
+    rules.allow(writable, rules.file_rights & ~landlock.MAKE_DEVICES & ~landlock.CONTROL_DEVICES)
     _drop_powers()
-    # Without it only root may restrict itself (landlock(7), seccomp(2)). The filter of calls comes last, after every call that the
-    # walls themselves make.
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    _checked(landlock._syscall(landlock._RESTRICT_SELF, ruleset, 0))
+    # Without the privileges that a wall gives up only root may filter its calls (seccomp(2)). The filter comes last, after every
+    # call that the walls themselves make.
+    rules.enforce()
     machine = os.uname().machine
     program = _filter(machine, _SHARED[machine], without_sockets=True)
     instructions = ctypes.create_string_buffer(program, len(program))
     address = ctypes.addressof(instructions)
     filter_program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(program) // 8, address))
-    _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(filter_program))
+    prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(filter_program))
 
 
 def _drop_powers() -> None:
     """Drop every capability for the next program, root's too: Landlock covers only files. Raises OSError."""
-    _prctl(_PR_CAP_AMBIENT, _CLEAR_ALL)
+    prctl(_PR_CAP_AMBIENT, _CLEAR_ALL)
     # Another user's capabilities end with this program.
     for capability in range(64 if os.geteuid() == 0 else 0):
         try:
-            is_held = _prctl(_PR_CAPBSET_READ, capability)
+            is_held = prctl(_PR_CAPBSET_READ, capability)
         except OSError:
             # Beyond the last capability that the kernel knows.
             return
         if is_held:
-            _prctl(_PR_CAPBSET_DROP, capability)
+            prctl(_PR_CAPBSET_DROP, capability)
 
 
 def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> bytes:
@@ -413,20 +400,3 @@ def _signal(processes: set[int], number: signal.Signals) -> None:
             os.kill(process, number)
         except (ProcessLookupError, PermissionError):
             continue
-
-
-# ── calls of the system ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _prctl(option: int, *values: int) -> int:
-    """Call prctl(2). Raises OSError."""
-    given = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4]]
-    return _checked(int(ctypes.CDLL(None, use_errno=True).prctl(option, *given)))
-
-
-def _checked(answer: int) -> int:
-    """Return the answer of a system call. Raises OSError for one that failed."""
-    if answer < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-    return answer

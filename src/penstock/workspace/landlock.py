@@ -12,9 +12,10 @@ import ctypes
 import os
 import stat
 import sys
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.workspace.system import path_handle
+from penstock.workspace.system import path_handle, prctl, syscall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,13 +26,16 @@ _VERSION, _PATH_BENEATH = 1, 1
 
 # linux/landlock.h: how many file rights each ABI knows; rights unknown to a kernel must not be requested.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-_READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
-_EXECUTE, _IOCTL_DEVICE = 1 << 0, 1 << 15
+EXECUTE, READ_FILE, READ_FOLDER = 1 << 0, 1 << 2, 1 << 3
+"""The rights to run a file, to read it, and to list a folder."""
+MAKE_DEVICES, CONTROL_DEVICES = 1 << 6 | 1 << 11, 1 << 15
+"""The rights to make character and block devices, and to control those that are there."""
+_OF_FILES = READ_FILE | 1 << 1 | 1 << 14  # only read, write and truncate apply to a file
 _BIND_TCP, _CONNECT_TCP = 1 << 0, 1 << 1  # ABI 4
 _ABSTRACT_UNIX_SOCKETS, _SIGNALS = 1 << 0, 1 << 1  # ABI 6
 
 
-class _Ruleset(ctypes.Structure):
+class _Denied(ctypes.Structure):
     """`struct landlock_ruleset_attr`: which rights are taken away unless a rule grants them."""
 
     _fields_ = [("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]
@@ -60,7 +64,64 @@ _in_force = False
 
 def abi() -> int:
     """Return the version of Landlock that this kernel offers; 0 if it offers none."""
-    return max(0, _syscall(_CREATE_RULESET, None, 0, _VERSION)) if sys.platform == "linux" else 0
+    if sys.platform != "linux":
+        return 0
+    try:
+        return syscall(_CREATE_RULESET, None, 0, _VERSION)
+    except OSError:
+        return 0
+
+
+class Ruleset:
+    """A wall in the making: every right that this kernel knows is taken away, except where `allow` grants it.
+
+    Attributes:
+        file_rights: all rights to files that this kernel knows.
+
+    Raises:
+        OSError: The kernel refuses it.
+    """
+
+    def __init__(self) -> None:
+        offered = abi()
+        # What is named here is forbidden unless a rule allows it, so all rights that this kernel knows are named. Unknown bits make
+        # it refuse the whole ruleset.
+        self.file_rights = (1 << _FILE_RIGHTS[min(offered, 5)]) - 1
+        denied = _Denied(
+            self.file_rights,
+            _BIND_TCP | _CONNECT_TCP if offered >= 4 else 0,
+            _ABSTRACT_UNIX_SOCKETS | _SIGNALS if offered >= 6 else 0,
+        )
+        # The structure grew with each version; an older kernel refuses a longer one with anything set in the rest.
+        size = 24 if offered >= 6 else 16 if offered >= 4 else 8
+        self._descriptor = syscall(_CREATE_RULESET, ctypes.byref(denied), size, 0)
+
+    def allow(self, paths: Iterable[str | int], rights: int) -> None:
+        """Grant rights at paths or open folders, with everything beneath them. A missing path gets no rule, and so no rights."""
+        for path in paths:
+            with suppress(OSError):
+                self._allow(path, rights)
+
+    def _allow(self, path: str | int, rights: int) -> None:
+        """Add a rule for one path, with those of the rights that apply to it. Raises OSError."""
+        handle = path if isinstance(path, int) else path_handle(path)
+        try:
+            if not stat.S_ISDIR(os.fstat(handle).st_mode):
+                rights &= _OF_FILES
+            syscall(_ADD_RULE, self._descriptor, _PATH_BENEATH, ctypes.byref(_Beneath(rights, handle)), 0)
+        finally:
+            if handle != path:
+                os.close(handle)
+
+    def enforce(self) -> None:
+        """Put the wall up around this thread and all that it starts, permanently. Raises OSError."""
+        # Landlock requires this of processes without CAP_SYS_ADMIN: otherwise a set-user-id program could get around the wall.
+        prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        syscall(_RESTRICT_SELF, self._descriptor, 0)
+
+    def close(self) -> None:
+        """Close the ruleset; a wall that is up stays up."""
+        os.close(self._descriptor)
 
 
 def status() -> Status:
@@ -90,32 +151,13 @@ def apply(readable: Iterable[str | int], writable: Iterable[str | int] = ()) -> 
     offered = abi()
     if offered == 0:
         return status()
-    # What is named here is forbidden unless a rule allows it, so all rights that this kernel knows are named. Unknown bits make it
-    # refuse the whole ruleset.
-    files = (1 << _FILE_RIGHTS[min(offered, 5)]) - 1
-    rules = _Ruleset(
-        files,
-        _BIND_TCP | _CONNECT_TCP if offered >= 4 else 0,
-        _ABSTRACT_UNIX_SOCKETS | _SIGNALS if offered >= 6 else 0,
-    )
-    # The structure grew with each version; an older kernel refuses a longer one with anything set in the rest.
-    size = 24 if offered >= 6 else 16 if offered >= 4 else 8
-    ruleset = _syscall(_CREATE_RULESET, ctypes.byref(rules), size, 0)
-    if ruleset < 0:
-        return Status(offered, in_force=False, reason=f"the kernel refused it: {os.strerror(ctypes.get_errno())}")
     try:
-        for paths, rights in (
-            (readable, _READ_FILE | _READ_FOLDER),
-            (writable, files & ~_EXECUTE & ~_IOCTL_DEVICE),
-        ):
-            # A missing path gets no rule, and so no rights.
-            for path in paths:
-                _allow(ruleset, path, rights)
-        # Landlock requires this of processes without CAP_SYS_ADMIN: otherwise a set-user-id program could get around the wall.
-        if _prctl(_PR_SET_NO_NEW_PRIVS) < 0 or _syscall(_RESTRICT_SELF, ruleset, 0) < 0:
-            return Status(offered, in_force=False, reason=f"the kernel refused it: {os.strerror(ctypes.get_errno())}")
-    finally:
-        os.close(ruleset)
+        with closing(Ruleset()) as rules:
+            rules.allow(readable, READ_FILE | READ_FOLDER)
+            rules.allow(writable, rules.file_rights & ~EXECUTE & ~CONTROL_DEVICES)
+            rules.enforce()
+    except OSError as error:
+        return Status(offered, in_force=False, reason=f"the kernel refused it: {error.strerror}")
     _in_force = True
     return status()
 
@@ -136,32 +178,3 @@ def import_paths() -> list[str]:
             folder = os.path.dirname(os.path.realpath(file))
             folders.update({os.path.dirname(folder) if hasattr(module, "__path__") else folder} & searched)
     return sorted(folders)
-
-
-def _allow(ruleset: int, path: str | int, rights: int) -> None:
-    """Add a rule for one path, with those of the rights that apply to it."""
-    try:
-        handle = path if isinstance(path, int) else path_handle(path)
-    except OSError:
-        return  # what is missing needs no right
-    try:
-        if not stat.S_ISDIR(os.fstat(handle).st_mode):
-            rights &= _READ_FILE | 1 << 1 | 1 << 14  # only read, write and truncate apply to a file
-        beneath = _Beneath(rights, handle)
-        _syscall(_ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(beneath), 0)
-    finally:
-        if handle != path:
-            os.close(handle)
-
-
-def _syscall(number: int, *arguments: object) -> int:
-    """Make a system call; a result below 0 means failure, and `ctypes.get_errno` says why."""
-    function = ctypes.CDLL(None, use_errno=True).syscall
-    function.restype = ctypes.c_long
-    longs = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
-    return int(function(ctypes.c_long(number), *longs))
-
-
-def _prctl(option: int) -> int:
-    """Set an option of this process."""
-    return int(ctypes.CDLL(None, use_errno=True).prctl(option, *(ctypes.c_ulong(value) for value in (1, 0, 0, 0))))

@@ -59,11 +59,37 @@ class _OpenHow(ctypes.Structure):
 
 
 @cache
+def _library() -> ctypes.CDLL:
+    """Return the C library; loading it creates classes, which takes longer than a call of it."""
+    return ctypes.CDLL(None, use_errno=True)
+
+
+@cache
 def _syscall() -> ctypes._NamedFuncPointer:
     """Return libc's `syscall`, which reports its error through `ctypes.get_errno`."""
-    function = ctypes.CDLL(None, use_errno=True).syscall
+    function = _library().syscall
     function.restype = ctypes.c_long
     return function
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """Make a system call that Python has no function for. Raises OSError."""
+    longs = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
+    return _checked(int(_syscall()(ctypes.c_long(number), *longs)))
+
+
+def prctl(option: int, *values: int) -> int:
+    """Change or read a setting of this process (prctl(2)). Raises OSError."""
+    given = [ctypes.c_ulong(value) for value in (*values, 0, 0, 0, 0)[:4]]
+    return _checked(int(_library().prctl(option, *given)))
+
+
+def _checked(answer: int) -> int:
+    """Return the answer of a system call. Raises OSError for one that failed."""
+    if answer < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return answer
 
 
 def openat2(folder: int, path: bytes, flags: int, resolve: int) -> int:
@@ -199,17 +225,11 @@ def path_handle(path: str) -> int:
     return os.open(path, LOOK)
 
 
-@cache
-def _system() -> ctypes.CDLL:
-    """Return the C library; loading it creates classes, which takes longer than a call of it."""
-    return ctypes.CDLL(None, use_errno=True)
-
-
 def file_system(descriptor: int) -> int:
     """Return the type of the file system that an open file is on (statfs(2)); 0 if the system does not say."""
     if sys.platform != "linux":
         return 0
     buffer = ctypes.create_string_buffer(256)
-    if _system().fstatfs(descriptor, buffer) != 0:
+    if _library().fstatfs(descriptor, buffer) != 0:
         return 0
     return int.from_bytes(buffer.raw[: ctypes.sizeof(ctypes.c_long)], sys.byteorder) & 0xFFFFFFFF
