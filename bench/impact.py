@@ -3,7 +3,8 @@
     python -m bench.impact cabs=FOLDER bankdemo=FOLDER poei=FOLDER clbs=FOLDER garage=FOLDER counter=FOLDER ctos=FOLDER \\
         tpe=FOLDER mvs=FOLDER telco=FOLDER breadwich=FOLDER acats=FOLDER vuflix=FOLDER ahorros=FOLDER tools400=FOLDER \\
         idz=FOLDER cms=FOLDER vbank=FOLDER contador=FOLDER uafs=FOLDER custody=FOLDER palestra=FOLDER staff=FOLDER \\
-        throws=FOLDER keiri=FOLDER fotos=FOLDER remito=FOLDER posta=FOLDER folio=FOLDER
+        throws=FOLDER keiri=FOLDER fotos=FOLDER remito=FOLDER posta=FOLDER folio=FOLDER \\
+        cursada=FOLDER
 
 Each folder is a checkout of the estate whose address is in `impact_questions_NAME.json`; none is part of this project. The answers
 were read from the sources with a reader that shares no code with ours, reviewed by hand, and committed before the command first ran
