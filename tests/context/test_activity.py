@@ -47,6 +47,8 @@ PATCH = (
     "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** Add File: b.py\n+z\n*** Delete File: c.py\n*** End Patch"
 )
 PATCHED = [("write", "a.py"), ("create", "b.py"), ("delete", "c.py")]
+PYTEST = "FAILED tests/test_a.py::test_a - ValueError: x"
+GCC = "a.c:3:5: error: 'x' undeclared"
 NUMBERED = "".join(f"{number:6}\t{'x' * 20}\n" for number in range(1, 2001))
 
 
@@ -221,6 +223,11 @@ def test_calls_of_the_responses_wire_are_known_too() -> None:
     [
         ("Bash", "Exit code 1\nFAILED test_a", True, 1, "FAILED test_a"),
         ("bash", "x\n\nCommand exited with code 3", True, 3, "x"),
+        ("bash", f".F [ 60%]\nE  ValueError: x\nERROR log\n{PYTEST}\n1 failed\n\nCommand exited with code 1", True, 1, PYTEST),
+        ("bash", "=== RUN TestX\n--- FAIL: TestX (0.00s)\n    no\nFAIL\nexit status 1", True, 1, "--- FAIL: TestX (0.00s)"),
+        ("bash", f"cc -c a.c\n{GCC}\nmake: *** [a.o] Error 1\nexit status 2", True, 2, GCC),
+        ("bash", "Compiling a\nerror[E0308]: mismatched types\nexit status 101", True, 101, "error[E0308]: mismatched types"),
+        ("bash", "x" * 30_000 + f"\n{PYTEST}\nexit status 1", True, 1, PYTEST),
         ("bash", "ok\n[The command completed with exit code 0.]", False, 0, ""),
         ("bash", "<returncode>2</returncode>\n<output>\nno\n</output>", True, 2, "no"),
         ("shell", '{"output":"bash: foo: not found\\n","metadata":{"exit_code":127}}', True, 127, "bash: foo: not found"),

@@ -44,6 +44,15 @@ _NOT_BEGUN = re.compile(
     r"tool [^\s]{1,80} (?:was |is )?(?:not (?:found|available)|unknown)|[\w-]{1,64} is not allowed in this session|"
     r"exec command rejected by user|aborted before dispatch|the user doesn't want to (?:proceed|take))"
 )
+# A test runner's verdict on one test says more than what it prints on the way (dots, logs), and a compiler's error more than its
+# command line: pytest, unittest, Go, Jest; gcc, mypy, rustc, tsc, git, npm.
+_TELLING = (
+    re.compile(r"(?m)^[ \t]{0,8}((?:FAILED|FAIL:?|--- FAIL:)[ \t]\S[^\n]*)"),
+    re.compile(
+        r"(?m)^[ \t]{0,8}((?:ERROR:?|npm ERR!)[ \t]\S[^\n]*"
+        r"|[^\n]{0,200}?\b(?:error|Error|ERROR|fatal)(?:\[\w{1,20}\]| [A-Z]{1,8}\d{1,8})?: [^\n]*)"
+    ),
+)
 _RAISED = re.compile(r"[A-Za-z_][\w.]{0,200}(?::|$)")
 _TRACEBACK = "Traceback (most recent call last)"
 _SAYS_NOTHING = re.compile(
@@ -77,10 +86,22 @@ def outcome_of(call: ToolCall, result: ToolResult, raw: Json) -> CallOutcome:
     # The wire's own flag comes first, then a stated exit code, which outranks words; words count only without a code.
     if not (result.is_error or (is_raised or is_told if code is None else code)):
         return CallOutcome(exit_code=code)
-    lines = (line.strip() for line in text[:_TRACE_CHARS].splitlines())
-    said = last if is_raised else next((line for line in lines if not _SAYS_NOTHING.fullmatch(line)), text.strip())
+    said = last if is_raised else (_telling(text) if kind == "run" else "") or _first_line(text)
     was_refused = code is None and _NOT_BEGUN.match(text[:LOOK_CHARS]) is not None
     return CallOutcome(failed=True, exit_code=code, error_head=said[:_HEAD_CHARS], was_refused=was_refused)
+
+
+def _telling(text: str) -> str:
+    """Return the line of a failed command's output that names the failure; empty if none does."""
+    ends = (text[:_TRACE_CHARS], text[_TRACE_CHARS:][-_TRACE_CHARS:])
+    found = (telling.search(end) for telling in _TELLING for end in ends)
+    return next((match[1].rstrip() for match in found if match), "")
+
+
+def _first_line(text: str) -> str:
+    """Return the first line of a result that says anything."""
+    lines = (line.strip() for line in text[:_TRACE_CHARS].splitlines())
+    return next((line for line in lines if not _SAYS_NOTHING.fullmatch(line)), text.strip())
 
 
 def _exit(text: str, raw: Json) -> tuple[str, int | None]:
