@@ -77,6 +77,15 @@ APART = """() => {
     }
     return wrong;
 }"""
+ALIKE = """() => {
+    const paths = ["LIBS/A-1/pgm/p.cbl", "LIBS/A-2/pgm/p.cbl", "LIBS/A-2/old/pgm/p.cbl"];
+    const nodes = ["X", ...paths.map((path) => "P@" + path), "Q@Q/only.cbl"].map((name) => [name, 0, "page"]);
+    const edges = nodes.slice(1).map((_, at) => [0, at + 1, 0, 0, 1]);
+    const figure = penstock.graphs.touches({ kinds: ["program"], verbs: ["calls"], nodes, edges }, "X");
+    document.body.append(figure);
+    figure.dispatchEvent(new Event("shown"));
+    return [...figure.querySelectorAll("svg.graph text")].map((text) => text.textContent).sort();
+}"""
 TOLD = "body[data-told]"
 
 
@@ -274,6 +283,7 @@ def main(chromium: str, site: str, hostile: str, picture: str = "") -> None:
             opened(page, address)
             told[f"drawn_{name}"] = page.evaluate(BOXES)
         told["apart"] = page.evaluate(APART)
+        told["alike"] = page.evaluate(ALIKE)
         told["explored"] = explored(page, program)
         told["turned"] = turned(page, program.replace("MWB020", "MWRATE"))
         told["coloured"] = coloured(page, index)

@@ -109,6 +109,11 @@ def test_diagrams_draw(seen: dict[str, Any]) -> None:
             assert graph == {"within": True, "sized": True, "arrows": True, "seen": True}, name
 
 
+def test_boxes_of_programs_of_one_name_show_what_differs(seen: dict[str, Any]) -> None:
+    """The folders that all of them have would fill the box, and the cut would leave the same label for two."""
+    assert seen["alike"] == ["P@A-1", "P@A-2", "P@A-2/old", "Q@Q/only.cbl", "X"]
+
+
 def test_no_request_leaves_the_disk_and_nothing_complains(seen: dict[str, Any]) -> None:
     """Pages request nothing but files, and the console stays empty."""
     assert seen["requests"] == ["file"]

@@ -32,7 +32,8 @@ penstock.graphs = (() => {
   // ── places ────────────────────────────────────────────────────────────────────────────────────────────────────
 
   // Names in one folder differ at the end, so the end keeps more room.
-  const labelOf = ({ label }) => (label.length <= LABEL ? label : label.slice(0, LABEL / 3) + "…" + label.slice(1 - 2 * LABEL / 3));
+  const cut = (label) => (label.length <= LABEL ? label : label.slice(0, LABEL / 3) + "…" + label.slice(1 - 2 * LABEL / 3));
+  const labelOf = ({ label, brief }) => cut(brief ?? label);
   const widthOf = (node) => Math.max(labelOf(node).length, 3) * LETTER + 16 + (node.more ? 16 : 0);
 
   // Connected components, largest first, then boxes without edges. `edges` are [source, target, weak, verb], by index in `nodes`.
@@ -313,9 +314,28 @@ penstock.graphs = (() => {
       { center: nodes.length > WHOLE ? Math.max(main, 0) : null });
   };
 
+  // Programs of one name are told apart by the paths of their files: a box has room for the folders that differ.
+  const withBriefs = (nodes) => {
+    const alike = new Map();
+    for (const node of nodes) {
+      const name = node.label.split("@", 1)[0];
+      if (name !== node.label) alike.set(name, [...(alike.get(name) ?? []), node]);
+    }
+    for (const [name, those] of alike) {
+      const paths = those.map(({ label }) => label.slice(name.length + 1).split("/"));
+      const isShared = (at) => paths.every((path) => path.at(at) === paths[0].at(at));
+      const most = Math.min(...paths.map((path) => path.length)) - 1;
+      let first = 0, last = 0;
+      while (first < most && isShared(first)) first++;
+      while (first + last < most && isShared(-1 - last)) last++;
+      if (those.length > 1) those.forEach((node, at) => { node.brief = name + "@" + paths[at].slice(first, paths[at].length - last).join("/"); });
+    }
+    return nodes;
+  };
+
   // A graph that was encoded as numbers with tables of their meanings (wiring.py).
   const ofTable = ({ kinds, verbs, nodes, edges }) => graphOf(
-    nodes.map(([label, kind, page]) => ({ label, kind: kinds[kind] === "program" && !page ? "outside" : kinds[kind], page })),
+    withBriefs(nodes.map(([label, kind, page]) => ({ label, kind: kinds[kind] === "program" && !page ? "outside" : kinds[kind], page }))),
     edges.map(([a, b, verb, sure, line]) => [a, b, sure > 0, verbs[verb], line]));
 
   // The estate's graph, loaded on demand; without a page it is centred on the program with the most arrows in that view.
