@@ -238,6 +238,43 @@ def test_how_long_is_a_number_with_an_end(
 
 
 @pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("run x --window 64k", "It takes a whole number from 1000 on, not 64k."),
+        ("run x --window 10", "It takes a whole number from 1000 on, not 10."),
+        ("impact X --depth 30", "It takes a whole number from 1 to 20, not 30."),
+        ("fit x.json --tokens 8,000", "It takes a whole number from 0 on, not 8,000."),
+    ],
+)
+def test_a_whole_number_has_its_bounds_in_words(line: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The message says what would work, for a text as for a number out of range."""
+    assert main(line.split()) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "way"),
+    [
+        *((f"{command}", "penstock sessions") for command in ("resume", "undo", "show", "sessions rm")),
+        *((f"{command}", "penstock store list") for command in ("page", "find", "store rm")),
+        ("view", "penstock view --help"),
+    ],
+)
+def test_a_name_that_is_missing_is_found_by_what_lists_them(
+    line: str, way: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody knows the ID of a session or a handle by heart."""
+    assert main(line.split()) == 2
+    assert capsys.readouterr().err.rstrip().endswith(f". Try: {way}")
+
+
+def test_a_place_is_opened_only_for_what_may_write(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a permission to change anything the flag would do nothing, silently."""
+    assert main(["run", "x", "--allow-write-to", ".git/info"]) == 2
+    assert "--allow-write-to needs --allow-edit or --allow-shell." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "run x --store",

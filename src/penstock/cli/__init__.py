@@ -126,9 +126,9 @@ def _status_of(arguments: list[str]) -> int:
         click.echo(error.format_message())
         return answer.USAGE
     except click.ClickException as error:
-        ctx = getattr(error, "ctx", None)
-        way = getattr(error, "way", None) or (f"{ctx.command_path} --help" if ctx is not None else None)
-        return answer.fail("usage", answer.misuse(error), way, answer.USAGE, output_format=output_format)
+        return answer.fail(
+            "usage", answer.misuse(error), answer.way_out(error), answer.USAGE, output_format=output_format
+        )
     except (click.Abort, KeyboardInterrupt):
         return answer.INTERRUPTED
     else:

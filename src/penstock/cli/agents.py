@@ -61,7 +61,7 @@ _NOT_KEPT = frozenset({"root", "budget_tokens"})
 """Options of a resume that have their own records."""
 _NAMED_FILES = 20
 """How many files are named for a command that was cut off."""
-_budget = functools.partial(click.option, "--budget", "budget_tokens", type=click.IntRange(min=1_000), metavar="TOKENS")
+_budget = functools.partial(click.option, "--budget", "budget_tokens", type=options.Whole(min=1_000), metavar="TOKENS")
 _BUDGET = _budget(help="Tokens that it may spend in all; with a budget it may delegate to child agents.")
 _MORE_BUDGET = _budget(help="Tokens that it may spend on top of its budget.")
 _EDIT = "Let it change files under the root."
@@ -94,7 +94,7 @@ _ALLOWED_FROM_NOW = (
     _COMMAND_LIMIT,
 )
 _TERMS = (
-    click.option("--max-turns", type=click.IntRange(min=1), help="Stop after this many answers of the model."),
+    click.option("--max-turns", type=options.Whole(min=1), help="Stop after this many answers of the model."),
     click.option(
         "--wait",
         "max_wait_seconds",
@@ -118,7 +118,7 @@ _BEGINNING = (
         "--stream/--no-stream", default=True, help="Show the answer as it arrives (default), or when it is complete."
     ),
     options.window_option,
-    click.option("--reserve", type=click.IntRange(min=1), metavar="TOKENS", help="Tokens reserved for each reply."),
+    click.option("--reserve", type=options.Whole(min=1), metavar="TOKENS", help="Tokens reserved for each reply."),
     options.profile_option,
     _BUDGET,
 )
@@ -149,6 +149,9 @@ def _with_terms(chosen: tuple[Decorator, ...], allowed: tuple[Decorator, ...]) -
         ) -> Any:
             if as_json and output_format not in {None, "json"}:
                 raise click.UsageError("--json and --output-format contradict each other: give only one.")
+            # A resume leaves them None: what the session already has stays.
+            if about["allow_write_to"] and about["allow_edit"] is about["allow_shell"] is False:
+                raise click.UsageError("--allow-write-to needs --allow-edit or --allow-shell.")
             terms = CommandOptions(
                 store_url=store_url,
                 output_format=output_format or ("json" if as_json else "text"),

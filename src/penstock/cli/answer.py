@@ -251,6 +251,18 @@ def misuse(error: click.ClickException) -> str:
     return _sentence(escape.shorten(escape.show(" ".join(error.format_message().split()))[0], _MISUSE_BYTES))
 
 
+_LISTED_BY = {"session_id": "penstock sessions", "session_ids": "penstock sessions", "handle": "penstock store list"}
+"""The command that lists what an argument names."""
+
+
+def way_out(error: click.ClickException) -> str | None:
+    """Return the command that helps with a mistyped line; None if there is none."""
+    ctx, param = getattr(error, "ctx", None), getattr(error, "param", None)
+    if isinstance(error, click.MissingParameter) and param is not None and param.name in _LISTED_BY:
+        return _LISTED_BY[param.name]
+    return getattr(error, "way", None) or (f"{ctx.command_path} --help" if ctx is not None else None)
+
+
 def _sentence(said: str) -> str:
     """Return words that end as a sentence does."""
     return said if said.endswith((".", "?", "?)")) else f"{said}."

@@ -175,7 +175,7 @@ def _landmarks(path: str, source: ScannedSource, *, is_cobol: bool) -> list[str]
 
 _budget_option = click.option(
     "--max-prompt-tokens",
-    type=click.IntRange(min=1),
+    type=options.Whole(min=1),
     envvar="SCRIBE_MAX_PROMPT_TOKENS",
     show_envvar=True,
     metavar="N",
@@ -191,9 +191,7 @@ _adaptive_option = click.option("--adaptive", is_flag=True, help="Make chunks sm
 
 @command("chunk")
 @click.argument("file", type=options.FILE)
-@click.option(
-    "--max-tokens", type=click.IntRange(min=1), metavar="N", help="Largest size of a chunk's text, in tokens."
-)
+@click.option("--max-tokens", type=options.Whole(min=1), metavar="N", help="Largest size of a chunk's text, in tokens.")
 @_budget_option
 @click.option("--prompt", "prompt_id", metavar="ID", help="Print the prompt of one chunk exactly as it is sent.")
 @click.option(
@@ -307,10 +305,10 @@ def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
 @options.base_url_option
 @options.window_option
 @_budget_option
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Chunks to ask about at once [default: 4].")
+@click.option("--jobs", type=options.Whole(min=1), metavar="N", help="Chunks to ask about at once [default: 4].")
 @click.option(
     "--processes",
-    type=click.IntRange(min=1),
+    type=options.Whole(min=1),
     metavar="N",
     help="Processes that read and write [default: the number of processors, but at most one per megabyte].",
 )
@@ -335,7 +333,7 @@ def _chunk_lines(path: str, made: ChunkPlan) -> list[str]:
 @click.option("--run", type=RUN, metavar="N", help="With --finish: the run to follow; by default the newest.")
 @click.option(
     "--urgency",
-    type=click.IntRange(-1_000, 1_000),
+    type=options.Whole(-1_000, 1_000),
     default=0,
     metavar="N",
     help="With --queue: runs with a higher urgency come first [default: 0].",

@@ -40,10 +40,8 @@ _PIPE_BYTES = 1 << 20
 
 @command("guard")
 @click.argument("program", nargs=-1, metavar="[-- COMMAND…]", type=click.UNPROCESSED)
-@click.option(
-    "--tokens", type=click.IntRange(min=1), help="Largest size of the result in tokens, by their upper bound."
-)
-@click.option("--chars", type=click.IntRange(min=1), help="Largest size of the result in characters (default 28000).")
+@click.option("--tokens", type=options.Whole(min=1), help="Largest size of the result in tokens, by their upper bound.")
+@click.option("--chars", type=options.Whole(min=1), help="Largest size of the result in characters (default 28000).")
 @click.option(
     "--keep",
     type=click.Choice(["head", "tail", "ends"]),
@@ -55,7 +53,7 @@ _PIPE_BYTES = 1 << 20
 )
 @click.option(
     "--keep-bytes",
-    type=click.IntRange(min=0),
+    type=options.Whole(min=0),
     default=2 << 30,
     show_default=True,
     help="Keep at most this many bytes: of larger output, the first and the last half.",

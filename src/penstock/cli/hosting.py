@@ -50,7 +50,7 @@ class _HookPage(HelpPage):
 @click.argument("host", type=click.Choice(HOOK_NAMES), metavar="HOST")
 @click.option(
     "--budget",
-    type=click.IntRange(min=1_000),
+    type=options.Whole(min=1_000),
     metavar="CHARS",
     help="Largest size of a result, in characters; by default what the host shows.",
 )
@@ -64,7 +64,7 @@ class _HookPage(HelpPage):
 )
 @click.option(
     "--handoff-tokens",
-    type=click.IntRange(min=200),
+    type=options.Whole(min=200),
     default=_HANDOFF_TOKENS,
     show_default=True,
     help="Largest size of the pinned rules and open items together, in tokens.",

@@ -32,7 +32,7 @@ LISTED = 40
 @click.option("--project", type=options.OWN_FOLDER, metavar="DIR", help="Only sessions that work in this folder.")
 @click.option("--all", "is_all", is_flag=True, help=f"All sessions, not only the newest {LISTED}.")
 @click.option(
-    "--window", "window_tokens", type=click.IntRange(min=1), metavar="TOKENS", help="The model's context window."
+    "--window", "window_tokens", type=options.Whole(min=1), metavar="TOKENS", help="The model's context window."
 )
 @click.option("--model", metavar="NAME", help="The model whose tokenizer to count with; by default the session's own.")
 @click.option("--html", "page_file", type=options.OWN_FILE, metavar="FILE", help="Write a self-contained HTML page.")

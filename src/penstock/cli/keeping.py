@@ -31,7 +31,7 @@ _TOLD = 5  # names of removed items, on one line
 _handle_argument = click.argument("handle", shell_complete=complete_handle)
 _budget_option = click.option(
     "--budget",
-    type=click.IntRange(min=1_000),
+    type=options.Whole(min=1_000),
     metavar="BYTES",
     help="Largest size of the answer; by default 28000 characters, and no limit on a terminal.",
 )
@@ -225,8 +225,8 @@ def store_command() -> None:
 
 
 @store_command.command("list", cls=HelpPage)
-@click.option("--offset", type=click.IntRange(min=0), default=0, help="Artifacts to skip.")
-@click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Artifacts to show.")
+@click.option("--offset", type=options.Whole(min=0), default=0, help="Artifacts to skip.")
+@click.option("--limit", type=options.Whole(min=1), default=100, show_default=True, help="Artifacts to show.")
 @click.option("--secrets", "with_secrets", is_flag=True, help="Show which kinds of secrets each holds, or had hidden.")
 @options.store_option
 def list_command(offset: int, limit: int, with_secrets: bool, store_url: str | None, as_json: bool) -> int:
@@ -334,7 +334,7 @@ def prune_command(store_url: str | None, as_json: bool) -> int:
 )
 @click.option(
     "--max-bytes",
-    type=click.IntRange(min=1),
+    type=options.Whole(min=1),
     metavar="N",
     help="Remove the least recently used until the rest takes at most N bytes.",
 )

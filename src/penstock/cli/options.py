@@ -117,6 +117,25 @@ class _Span(click.ParamType[float]):
         return self.fail(f"It takes {self._said}, not {escape.clip(str(value), 40)}.", param, ctx)
 
 
+class Whole(click.IntRange):
+    """A whole number within bounds, which a mistake names in words: click has it that `64k` is no valid integer range."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number.
+
+        Raises:
+            click.BadParameter: It is not a whole number, or out of range.
+        """
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            upper = "on" if self.max is None else f"to {self.max}"
+            wanted = f"a whole number from {self.min} {upper}"
+        return self.fail(f"It takes {wanted}, not {escape.clip(str(value), 40)}.", param, ctx)
+
+
 WAIT = _Span("seconds", 365 * 86_400, or_none=True)
 """Seconds to wait for something, a year at most; 0 does not wait."""
 SECONDS = _Span("seconds", 365 * 86_400)
@@ -164,9 +183,7 @@ model_option = click.option(
     help="local, scripted:FILE, or WIRE:NAME for a provider: anthropic:NAME, gemini:NAME, openai-chat:NAME …",
 )
 base_url_option = click.option("--base-url", type=URL, metavar="URL", help="Address of the model's API.")
-window_option = click.option(
-    "--window", type=click.IntRange(min=1_000), metavar="TOKENS", help="The model's context window."
-)
+window_option = click.option("--window", type=Whole(min=1_000), metavar="TOKENS", help="The model's context window.")
 profile_option = click.option(
     "--profile",
     default="default",

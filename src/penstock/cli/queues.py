@@ -37,7 +37,7 @@ _MAX_LIMIT = 10**12  # a minute; their sums are 64-bit numbers
 PATIENCE_SECONDS = 3_600.0
 """How long a follower waits for a database that is unreachable."""
 
-RUN = click.IntRange(1, 2**63 - 1)
+RUN = options.Whole(1, 2**63 - 1)
 """The number of a run: the range of an identity in PostgreSQL."""
 queue_option = click.option(
     "--queue",
@@ -184,7 +184,7 @@ def _money(seen: RunProgress) -> str:
 @command("worker")
 @queue_option
 @options.base_url_option
-@click.option("--jobs", type=click.IntRange(min=1), default=4, show_default=True, help="Chunks to ask about at once.")
+@click.option("--jobs", type=options.Whole(min=1), default=4, show_default=True, help="Chunks to ask about at once.")
 @click.option(
     "--key",
     default="default",
@@ -486,10 +486,10 @@ def retry_command(run: int, cause: str | None, queue_url: str | None, as_json: b
 @click.option(
     "--key", default="default", show_default=True, metavar="NAME", help="The name that workers use for the key."
 )
-@click.option("--requests", type=click.IntRange(1, _MAX_LIMIT), metavar="N", help="Requests per minute.")
+@click.option("--requests", type=options.Whole(1, _MAX_LIMIT), metavar="N", help="Requests per minute.")
 @click.option(
     "--tokens",
-    type=click.IntRange(1, _MAX_LIMIT),
+    type=options.Whole(1, _MAX_LIMIT),
     metavar="N",
     help="Tokens per minute, of requests and answers together.",
 )
@@ -528,7 +528,7 @@ def limit_command(
 
 @queue_command.command("migrate", cls=HelpPage)
 @click.option(
-    "--to", "version", type=click.IntRange(min=0), metavar="N", help="The version to migrate to; 0 removes the tables."
+    "--to", "version", type=options.Whole(min=0), metavar="N", help="The version to migrate to; 0 removes the tables."
 )
 @queue_option
 @options.json_option

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.argument("program", nargs=-1, metavar="[-- COMMAND…]", type=click.UNPROCESSED)
 @click.option(
     "--budget",
-    type=click.IntRange(min=1_000),
+    type=options.Whole(min=1_000),
     metavar="CHARS",
     help="Largest size of a result, in characters; by default what the host shows.",
 )
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 @click.option("--name", default="", metavar="NAME", help="The name that notices use for the server.")
 @click.option(
     "--hold-bytes",
-    type=click.IntRange(min=1 << 16),
+    type=options.Whole(min=1 << 16),
     default=128 << 20,
     show_default=True,
     help="Results longer than this pass uncut.",

@@ -32,7 +32,7 @@ UNKNOWN = (
 @command("replay")
 @click.argument("file", type=options.OWN_FILE, metavar="FILE")
 @click.option(
-    "--window", "window_tokens", type=click.IntRange(min=1_000), metavar="TOKENS", help="The model's context window."
+    "--window", "window_tokens", type=options.Whole(min=1_000), metavar="TOKENS", help="The model's context window."
 )
 @click.option("--model", metavar="NAME", help="The model whose tokenizer to count with; by default the session's own.")
 @options.json_option

@@ -146,7 +146,7 @@ def bill_command(file: str | None, wire: str | None, model: str | None, is_mcp: 
 @click.option(
     "--tokens",
     "limit_tokens",
-    type=click.IntRange(min=0),
+    type=options.Whole(min=0),
     required=True,
     help="Largest size of the request, in tokens.",
 )

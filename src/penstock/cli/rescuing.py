@@ -27,7 +27,7 @@ _PLAIN = string.ascii_letters + string.digits + "/-_.+,=:@ "
 @command("rescue")
 @click.argument("file", type=options.OWN_FILE, metavar="FILE")
 @click.option(
-    "--window", "window_tokens", type=click.IntRange(min=1), metavar="TOKENS", help="The model's context window."
+    "--window", "window_tokens", type=options.Whole(min=1), metavar="TOKENS", help="The model's context window."
 )
 @click.option("--model", metavar="NAME", help="The model whose tokenizer to count with; by default the session's own.")
 @click.option("--append", is_flag=True, help="Append a compaction to FILE itself instead of writing a new session.")

@@ -177,7 +177,7 @@ def resume_command(
 
 @command("undo")
 @session_argument
-@click.argument("edit", required=False, type=click.IntRange(min=1))
+@click.argument("edit", required=False, type=options.Whole(min=1))
 @click.option(
     "--root",
     type=options.OWN_FOLDER,

@@ -78,7 +78,7 @@ def sessions_command(ctx: click.Context, store_url: str | None, as_json: bool) -
 @sessions_command.command("list", cls=HelpPage)
 @click.option(
     "--limit",
-    type=click.IntRange(min=0),
+    type=options.Whole(min=0),
     help=f"Sessions to show, 0 for all (default {_SHOWN}; all with --json).",
 )
 @options.store_option
