@@ -60,6 +60,20 @@ def test_a_name_that_nothing_has_is_told_with_what_comes_near_it(capsys: pytest.
     assert "CU-BALANCE" in capsys.readouterr().out
 
 
+def test_only_a_field_grows(capsys: pytest.CaptureFixture[str]) -> None:
+    """A program that is asked to grow is said to be one, rather than to break nothing; so is a kind that is no field."""
+    assert main(["impact", "MWB010", ESTATE, "--grow", "2"]) == 1
+    assert capsys.readouterr().out == "There is no field of the name MWB010: it is the name of a program.\n"
+    assert main(["impact", "MWB010", ESTATE, "--grow", "2", "--kind", "program"]) == 2
+    assert "--grow takes a field, not a program." in capsys.readouterr().err
+
+
+def test_a_folder_without_programs_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The message says what to name."""
+    assert main(["impact", "X", str(tmp_path)]) == 1
+    assert capsys.readouterr().out == "There are no programs here: name a folder that holds some after NAME.\n"
+
+
 def test_a_path_in_the_place_of_the_name_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     """Users of find write `impact . FIELD` and `search . PATTERN`."""
     for command, what in (("impact", "NAME"), ("search", "PATTERN")):

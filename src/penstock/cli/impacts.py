@@ -35,10 +35,10 @@ _MAX_NAMES = 12
 @command("impact")
 @click.argument("name")
 @click.argument("paths", type=options.FILE, nargs=-1, metavar="[PATH...]")
-@click.option("--depth", type=click.IntRange(min=1, max=20), metavar="N", help="Follow at most N edges [default: 2].")
+@click.option("--depth", type=options.Whole(min=1, max=20), metavar="N", help="Follow at most N edges [default: 2].")
 @click.option("--kind", type=click.Choice(_KINDS), help="What NAME is, if several things have that name.")
 @click.option(
-    "--grow", type=click.IntRange(min=1), metavar="BYTES", help="Show what breaks if the field grows by BYTES."
+    "--grow", type=options.Whole(min=1), metavar="BYTES", help="Show what breaks if the field grows by BYTES."
 )
 @click.option("--decimals", is_flag=True, help="With --grow: add the digits of numbers after the decimal point.")
 @format_option
@@ -72,10 +72,13 @@ def impact_command(
     options.in_order(root, "NAME", name, paths)
     if decimals and grow is None:
         raise click.UsageError("--decimals needs --grow.")
+    if grow is not None and kind not in {None, "field"}:
+        raise click.UsageError(f"--grow takes a field, not a {kind}.")
     looking, beneath = rooted(root, paths or (".",))
     with closing(looking), terminal.ProgressLine() as line:
         estate = draw(looking, beneath, tells_apart=grow is not None, step=line.tell, **how)
     carrying = Carrying(estate.graph)
+    kind = kind if grow is None else "field"
     found = impact(estate.graph, name, kind=kind, depth=depth or DEPTH, carrying=carrying)
     lines = CitedText(estate)
     grown = (
@@ -179,9 +182,17 @@ def _quoted(edge: EstateEdge, lines: CitedText) -> Iterator[str]:
 
 
 def _nothing(name: str, kind: Kind | None, estate: DrawnEstate) -> str:
-    """Return the message when nothing has the name, with the nearest names."""
+    """Return the message when nothing has the name, with what else has it, or the nearest names."""
     from difflib import get_close_matches
 
+    from penstock.cobol.graph import nodes_named
+
+    if not estate.files:
+        return "There are no programs here: name a folder that holds some after NAME."
+    if others := dict.fromkeys(node.kind for node in nodes_named(estate.graph, name)):
+        return escape.show_argument(
+            f"There is no {kind} of the name {name}: it is the name of a {' and a '.join(others)}."
+        )
     nodes = [node for node in estate.graph.nodes() if kind is None or node.kind == kind]
     last = {node.name.rpartition(".")[2]: node for node in nodes}
     near = get_close_matches(name.upper(), [*last], 3, 0.7)
