@@ -307,6 +307,16 @@ def test_the_todo_list_has_bounds_as_it_is_in_every_request(begun: Callable[...,
     assert "100 items are open, and no more can be" in seen
 
 
+def test_a_person_sees_that_a_line_is_only_a_beginning(begun: Callable[..., Agent]) -> None:
+    """A long call ends in a mark, so that nobody takes what is there for all of it."""
+    agent = begun(
+        ScriptedModel([call("search", pattern="x|" + "y" * 200), call("search", pattern="no such text"), say("Done.")])
+    )
+    agent.run("Look.")
+    asked = [step for step in agent.listener.steps if step.startswith("calls ")]  # type: ignore[attr-defined]
+    assert asked == ['calls search {"pattern": "x|' + "y" * 85 + "…", 'calls search {"pattern": "no such text"}']
+
+
 @pytest.mark.proves("S-12")
 def test_an_interrupt_keeps_the_session_and_the_next_prompt_goes_on(begun: Callable[..., Agent], store: Store) -> None:
     """Open calls are closed with a notice, and roles alternate on every wire."""

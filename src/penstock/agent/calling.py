@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from penstock.session.effects import Change
     from penstock.wires import ToolCall
 
-# Length of a result shown to the person who watches.
+# What the person who watches sees of a call and of its result.
+_CALL_CHARS = 100
 _SHOWN_CHARS = 120
 _NOT_RUN = "Not run: the person stopped the work."
 
@@ -73,13 +74,13 @@ class Calling:
                 outcomes.append(Outcome(call_id=call.id, failed=True, is_refusal=True))
                 continue
             has_child |= driver.children is not None and driver.children.takes(call)
-            listener.step(session, f"calls {call.name} {call.arguments[:100]}")
+            listener.step(session, f"calls {call.name} {_beginning(call.arguments, _CALL_CHARS)}")
             done = self._run(call)
             handles += done.handles
             text = redacted(done.text)
             shown = _shown(call.name, text, failed=done.failed)
             listener.step(session, shown)
-            self.newest = f"{call.name} {call.arguments[:_SHOWN_CHARS]}: {shown}"
+            self.newest = f"{call.name} {_beginning(call.arguments, _SHOWN_CHARS)}: {shown}"
             if done.advice:
                 listener.step(session, done.advice)
             # Of the result as the model sees it, before advice is added: the same result has the same digest, however often the
@@ -186,9 +187,14 @@ class Calling:
         return Done(text=settled_later(effect.kind, effect.what, told), failed=told == "unknown")
 
 
+def _beginning(text: str, chars: int) -> str:
+    """Return how a text begins, with a mark if that is not all."""
+    return text if len(text) <= chars else text[:chars] + "…"
+
+
 def _shown(name: str, text: str, *, failed: bool) -> str:
     """Return a result in a line, for the person who watches: how it begins, and how much more there is."""
     first, _, rest = text.strip().partition("\n")
     lines = rest.count("\n") + 1
     more = f" (and {counted(lines, 'more line')})" if rest else ""
-    return f"{name} {'failed' if failed else 'returned'}: {first[:_SHOWN_CHARS]}{more}"
+    return f"{name} {'failed' if failed else 'returned'}: {_beginning(first, _SHOWN_CHARS)}{more}"

@@ -478,7 +478,7 @@ class Agent:
         edits = tuple(asdict(edit) for edit in smaller.edits[len(before.edits) :])
         handles = tuple(edit["handle"] for edit in edits if edit["handle"])
         self.feed(Compacted(edits=edits, strategy=step.strategy, reserve_tokens=step.reserve_tokens), handles)
-        what = f"cut about {step.plan.freed_tokens} tokens" if edits else "asks for a shorter reply"
+        what = f"cut up to {step.plan.freed_tokens} tokens" if edits else "asks for a shorter reply"
         self.listener.step(self.session, f"{what} ({step.strategy})")
 
     def _summarise(self, step: Summarise) -> None:
