@@ -8,6 +8,7 @@ import pty
 import shlex
 import signal
 import subprocess
+from contextlib import suppress
 from io import StringIO
 from threading import Event, Thread
 from time import sleep
@@ -95,6 +96,28 @@ def test_what_is_pasted_at_a_terminal_is_one_question(
         assert child.stdout is None or child.stdout.read().decode() == f"{len(said)} characters.\n"
     os.close(leader)
     assert [request.request["messages"][-1]["content"] for request in provider.requests] == [said]
+
+
+def test_what_is_typed_from_habit_is_not_sent_to_a_model(provider: LoopbackProvider, tmp_path: Path) -> None:
+    """`/help` is answered with how to end, and `exit` ends; a path that begins with a slash is part of a question."""
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "OPENAI_API_KEY": "any", "PENSTOCK_STORE": str(tmp_path / "store")}
+    command = [*warm_penstock(), "chat", *at(provider, tmp_path)]
+    with subprocess.Popen(
+        command, env=environment, cwd=tmp_path, stdin=follower, stdout=follower, stderr=follower, start_new_session=True
+    ) as child:
+        os.close(follower)
+        written(leader, b"/help\r/etc/hosts is there?\rexit\r")
+        drawn = b""
+        with suppress(OSError):  # the terminal has gone with its last reader
+            while read := os.read(leader, 65_536):
+                drawn += read
+        assert child.wait(60) == 0
+    os.close(leader)
+    assert drawn.count(b"An empty line ends the conversation; Ctrl-C stops an answer.") == 2
+    assert b"There is no command /help." in drawn
+    asked = [request.request["messages"][-1]["content"] for request in provider.requests]
+    assert asked == ["/etc/hosts is there?"]
 
 
 @pytest.mark.parametrize("sent", [[signal.SIGINT], [signal.SIGINT, signal.SIGINT], [signal.SIGTERM]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 from contextlib import closing, suppress
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from penstock.cli.agents import CommandOptions
 
 _PROMPT = "> "
+_HOW = "An empty line ends the conversation; Ctrl-C stops an answer."
+# What people type from habit: other agents take it as a command, and a model would be paid to answer it.
+_HABIT = re.compile(r"/[a-z]{1,20}|exit|quit")
+_ENDS = frozenset({"exit", "quit", "/exit", "/quit"})
 _LINE_CHARS = 1 << 24  # the most of a question from a pipe
 _SIGNALS = 2  # that end a conversation
 
@@ -74,8 +79,8 @@ def chat_command(terms: CommandOptions, **about: Any) -> int:
     """Talk with a model about the files under --root.
 
     Type a line at a time; an empty line or the end of input ends the conversation, and `penstock resume` continues it later. On
-    a terminal, lines can be edited and a paste of several lines is one message; with --json each answer is an object. Ctrl-C
-    stops an answer; pressed again at once, or at the prompt, it ends the conversation.
+    a terminal, lines can be edited, a paste of several lines is one message, and `exit` ends it too; with --json each answer is
+    an object. Ctrl-C stops an answer; pressed again at once, or at the prompt, it ends the conversation.
 
     Examples:
       penstock chat
@@ -86,6 +91,8 @@ def chat_command(terms: CommandOptions, **about: Any) -> int:
     with opened(terms.store_url, may_begin=True) as store:
         agent = begun(store, about, terms)
         status = 0
+        if _is_typed():
+            click.echo(_HOW, err=True)
         with closing(agent.tools):
             signals: list[int] = []
             # One Ctrl-C stops an answer; a second one, or any other signal, ends the conversation.
@@ -95,20 +102,27 @@ def chat_command(terms: CommandOptions, **about: Any) -> int:
         return status
 
 
+def _is_typed() -> bool:
+    """Return whether a person types the lines, and sees what is asked."""
+    return terminal.is_watched(sys.stdin) and (sys.platform != "win32" or terminal.is_watched(sys.stdout))
+
+
 def _next_prompt() -> str:
     """Return what a person says next; empty if the conversation is over.
 
     At a terminal the line can be edited, the arrow keys recall older ones, and several pasted lines are one. Without that, a
     terminal passes on 4,095 bytes of a line and silently drops the rest.
     """
-    if terminal.is_watched(sys.stdin) and (sys.platform != "win32" or terminal.is_watched(sys.stdout)):
+    if _is_typed():
         if sys.platform != "win32":  # the console of Windows edits lines itself
             with suppress(ImportError):
                 import readline  # `input` then reads with it
 
                 readline.parse_and_bind("set enable-bracketed-paste on")  # Python turns it off
         with suppress(EOFError, OSError), terminal.output_on_terminal():
-            return input(_PROMPT).strip()
+            while _HABIT.fullmatch(said := input(_PROMPT).strip()) and said not in _ENDS:
+                click.echo(f"There is no command {said}. {_HOW}", err=True)
+            return "" if said in _ENDS else said
         return ""
     # On standard error: a pipe gets only the answers.
     click.echo(_PROMPT, nl=False, err=True)
