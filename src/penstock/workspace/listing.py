@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.text import escape
 from penstock.text.page import Page
-from penstock.workspace.pattern import selected
-from penstock.workspace.walk import Omitted, Walk
+from penstock.workspace.walk import Omitted
 from penstock.workspace.wider import FileQuery, Wider, find_wider
 
 if TYPE_CHECKING:
@@ -136,18 +135,10 @@ def list_files(
         ToolError: The folder or the pattern is invalid.
     """
     limit = min(limit, MAX_FILES_PER_LIST) if limit > 0 else MAX_FILES_WARNING_THRESHOLD
-    if not use_regex:
-        pattern = root.tied(pattern, path)
-    selection = selected(pattern, recursive=recursive, use_regex=use_regex, deadline=deadline)
-    walk = Walk(
-        root,
-        path,
-        selection,
-        include_hidden=include_hidden,
-        include_ignored=include_ignored,
-        deadline=deadline,
-        progress=progress,
+    asked = FileQuery(
+        pattern if use_regex else root.tied(pattern, path), recursive, use_regex, include_hidden, include_ignored
     )
+    walk = asked.walk(root, path, deadline, progress)
     items: list[str] = []
     total = 0
     for prefix, _, names in walk:
@@ -158,15 +149,12 @@ def list_files(
             walk.ordered = len(items) < limit
         total += len(names)
     more = bool(items) and (offset + len(items) < total or not walk.complete)
-    wider = None
-    if not total and walk.complete:
-        asked = FileQuery(pattern, recursive, use_regex, include_hidden, include_ignored)
-        wider = find_wider(root, path, asked, deadline)
+    wider = find_wider(root, path, asked, deadline) if not total and walk.complete else None
     return Listing(
         Page(items=tuple(items), offset=offset, limit=limit, total=total, more=more),
         walk.omitted,
         walk.complete,
-        selection.recursive,
+        walk.selection.recursive,
         wider,
     )
 
@@ -188,17 +176,10 @@ def count_files(
 
     The arguments are those of `list_files`; without `sizes` no file is examined, and bytes and tokens are 0.
     """
-    if not use_regex:
-        pattern = root.tied(pattern, path)
-    walk = Walk(
-        root,
-        path,
-        selected(pattern, recursive=recursive, use_regex=use_regex, deadline=deadline),
-        include_hidden=include_hidden,
-        include_ignored=include_ignored,
-        deadline=deadline,
-        progress=progress,
+    asked = FileQuery(
+        pattern if use_regex else root.tied(pattern, path), recursive, use_regex, include_hidden, include_ignored
     )
+    walk = asked.walk(root, path, deadline, progress)
     walk.ordered = False
     files: dict[str, int] = {}
     sums: dict[str, int] = {}
@@ -217,10 +198,7 @@ def count_files(
                     continue
                 sums[extension] = sums.get(extension, 0) + size
             files[extension] = files.get(extension, 0) + 1
-    wider = None
-    if not files and walk.complete:
-        asked = FileQuery(pattern, recursive, use_regex, include_hidden, include_ignored)
-        wider = find_wider(root, path, asked, deadline)
+    wider = find_wider(root, path, asked, deadline) if not files and walk.complete else None
     rows = sorted((_row(extension, number, sums.get(extension, 0)) for extension, number in files.items()), key=_rank)
     return ListingCounts(
         sum(row.files for row in rows),

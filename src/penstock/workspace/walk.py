@@ -123,7 +123,7 @@ class Walk:
         self.vanished = self.denied = 0
         self._hidden = self._ignored = self._special = self._links = 0
         self._root = root
-        self._selection = selection
+        self.selection = selection
         self._include_hidden = include_hidden
         self._include_ignored = include_ignored
         self._deadline = deadline
@@ -270,7 +270,7 @@ class Walk:
                             held += files
                         elif files:
                             yield files
-                    if folders and self._selection.recursive:
+                    if folders and self.selection.recursive:
                         named = [name + "/" for name in self._kept(frame, folders, folders=True)]
                         held += named if after is None else [name for name in named if os.fsencode(name) > after]
                     # Cut back only at twice the size: each name is sorted a few times in all, not once a chunk.
@@ -299,7 +299,7 @@ class Walk:
     def _kept(self, frame: _Frame, names: list[str], *, folders: bool = False) -> list[str]:
         """Return the names that the caller wants; the others are counted when the folder is first read."""
         # The pattern comes first, so that `hidden` and `ignored` count requested files, and folders that may contain them.
-        pick = self._selection.enters if folders else self._selection.takes
+        pick = self.selection.enters if folders else self.selection.takes
         if pick is not None:
             names = pick(self.prefix[self._start_length :], names)
         total = len(names)
@@ -327,7 +327,7 @@ class Walk:
             if stat.S_ISREG(mode):
                 regular.append(entry.name)
                 continue
-            if frame.read or (stat.S_ISDIR(mode) and not self._selection.recursive):
+            if frame.read or (stat.S_ISDIR(mode) and not self.selection.recursive):
                 continue
             # A link to a folder is counted whatever the pattern says: matching files may be in it.
             wanted = self._kept(frame, [entry.name], folders=stat.S_ISDIR(mode))

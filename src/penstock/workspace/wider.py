@@ -12,7 +12,7 @@ from penstock.workspace.pattern import selected
 from penstock.workspace.walk import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from penstock.workspace.deadline import Deadline
     from penstock.workspace.root import Root
@@ -26,6 +26,18 @@ class FileQuery(NamedTuple):
     use_regex: bool
     include_hidden: bool
     include_ignored: bool
+
+    def walk(self, root: Root, path: str, deadline: Deadline, progress: Callable[[int], None] | None = None) -> Walk:
+        """Return the walk over these files of a folder. Raises `ToolError` if the folder or the pattern is invalid."""
+        return Walk(
+            root,
+            path,
+            selected(self.pattern, recursive=self.recursive, use_regex=self.use_regex, deadline=deadline),
+            include_hidden=self.include_hidden,
+            include_ignored=self.include_ignored,
+            deadline=deadline,
+            progress=progress,
+        )
 
 
 class Wider(NamedTuple):
@@ -48,14 +60,7 @@ def find_wider(root: Root, path: str, asked: FileQuery, deadline: Deadline) -> W
         deadline: When to stop.
     """
     for form in _forms(asked):
-        walk = Walk(
-            root,
-            path,
-            selected(form.pattern, recursive=form.recursive, use_regex=form.use_regex, deadline=deadline),
-            include_hidden=form.include_hidden,
-            include_ignored=form.include_ignored,
-            deadline=deadline,
-        )
+        walk = form.walk(root, path, deadline)
         walk.ordered = False
         if files := sum(len(names) for _, _, names in walk):
             before, after = asked._asdict(), form._asdict()
