@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,7 @@ from penstock.agent.shell import Shell
 from penstock.context.handoff import FileEvent, Handoff
 from penstock.models import ScriptedModel, call, say
 from penstock.workspace.root import Root
+from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -145,6 +147,25 @@ def test_what_has_the_same_status_is_not_read_again(root: Root, tree: Path, monk
     monkeypatch.setattr(disk_changes, "digest_of", noted)
     assert disk_changes.look(root, with_digests=True, known=first) == whole
     assert read == ["part_001.txt"]
+
+
+def test_a_file_that_the_disk_cannot_read_is_handed_on_as_changed(
+    root: Root, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault of the disk ends neither a command nor a session, and a file that is there is not said to be gone."""
+    before = disk_changes.look(root, with_digests=False)
+    (tree / "a.txt").write_text("one\n")
+
+    def failing(*_: Any) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(FileSource, "read", failing)
+    (file,) = disk_changes.between(root, before, disk_changes.look(root, with_digests=True))
+    changes = DiskChanges(root, [file, replace(file, path="part_001.txt", found=disk_changes.UNKNOWN)])
+    assert [(event.path, event.action, event.digest) for event in changes.events()] == [
+        ("a.txt", "created", ""),
+        ("part_001.txt", "modified", ""),
+    ]
 
 
 def test_a_name_that_held_a_secret_is_of_no_file(root: Root) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock import Workspace
+from penstock.agent import editing
 from penstock.agent.editing import MAX_BYTES, TOOLS, Editing, _lines_changed
 from penstock.errors import CallerError
 from penstock.session.ledger import Ledger, shown
@@ -374,6 +375,22 @@ def test_a_disk_that_fails_leaves_the_old(root: Root, folder: Path, monkeypatch:
     assert done.failed
     assert done.text == "a.txt cannot be written: No space left on device. It is as it was."
     assert [(file.name, file.read_text()) for file in folder.iterdir()] == [("a.txt", "old")]
+
+
+def test_a_disk_that_fails_after_the_edit_leaves_it_made(
+    root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the edit left cannot be read again, so that no version is given; the edit is reported all the same."""
+    (folder / "a.txt").write_text("old")
+
+    def failing(*_: Any) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(editing, "content_of", failing)
+    done = edit(root, "a.txt", "old", "new")
+    assert (done.failed, done.text) == (False, "a.txt: line 1 changed | 1 line, 3 bytes")
+    assert (done.seen[0]["version"], done.after) == ("", digest(b"new"))
+    assert (folder / "a.txt").read_text() == "new"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ before the session. Leaves to others: when a tool runs (`toolbox`), and what is 
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from penstock.workspace.root import Root
 
 UNKNOWN = "?"
-"""The digest of content that nobody read before it was changed."""
+"""The digest of content that nobody read before it was changed, or that the disk fails to read now."""
+_BLOCK_BYTES = 1 << 20
 # Files that a package manager or a cache puts there are nobody's work, and there are tens of thousands of them.
 _LEFT_OUT = frozenset(
     {
@@ -179,19 +181,17 @@ def handed_on(root: Root, handoff: Handoff) -> tuple[ChangedFile, ...]:
 
 
 def digest_of(root: Root, path: str) -> str:
-    """Return SHA-256 of a file as it is; empty if there is none that can be read."""
+    """Return SHA-256 of a file as it is; empty if there is none that may be opened, `UNKNOWN` if the disk fails to read it."""
     try:
-        opened = root.open_file(root.relative(path))
+        with closing(root.open_file(root.relative(path))) as file:
+            made = sha256()
+            for block in FileSource(file).blocks(_BLOCK_BYTES):
+                made.update(block)
+            return made.hexdigest()
     except ToolError:
         return ""
-    try:
-        source, made, at = FileSource(opened), sha256(), 0
-        while part := source.read(at, 1 << 20):
-            made.update(part)
-            at += len(part)
-        return made.hexdigest()
-    finally:
-        opened.close()
+    except OSError:
+        return UNKNOWN
 
 
 class DiskChanges:
@@ -219,10 +219,10 @@ class DiskChanges:
         made = []
         for file in self._files.values():
             now = digest_of(self._root, file.path)
-            if now != file.found:
+            if now != file.found or now == UNKNOWN:
                 action = "deleted" if not now else "modified" if file.found else "created"
-                found = "" if file.found == UNKNOWN else file.found
-                made.append(FileEvent(path=file.path, turn=file.turn, action=action, digest=now, found=found))
+                digest, found = ("" if content == UNKNOWN else content for content in (now, file.found))
+                made.append(FileEvent(path=file.path, turn=file.turn, action=action, digest=digest, found=found))
         return tuple(made)
 
     def corrected(self, handoff: Handoff) -> Handoff:

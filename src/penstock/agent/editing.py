@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from penstock.errors import REFUSALS, CallerError, ToolError
@@ -22,7 +23,6 @@ from penstock.text.window import UTF8
 from penstock.tools import REQUIRED, Parameter, Tool, check
 from penstock.workspace import refusals, texts
 from penstock.workspace.replacing import NotTakenBack
-from penstock.workspace.source import FileSource
 from penstock.workspace.unasked import why_unasked_at
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.text.window import Encoding
     from penstock.workspace.root import Root
+    from penstock.workspace.source import FileSource
 
     Act = Literal["create", "modify", "replace"]
     Guard: TypeAlias = Callable[[Act, str, str, str], ActVerdict]
@@ -299,16 +300,10 @@ class Editing:
 
     def _version(self, change: _Change) -> str:
         """Return the token of what was written; empty if somebody has already changed it again."""
-        try:
-            opened = self.root.open_file(change.file.relative)
-        except ToolError:
-            return ""
-        try:
-            source = FileSource(opened)
-            is_ours = content_of(source) == change.after
-            return texts.token(source, source.size_bytes) if is_ours else ""
-        finally:
-            opened.close()
+        with suppress(ToolError), texts.open_file(self.root, change.file.path) as (source, _):
+            if content_of(source) == change.after:
+                return texts.token(source, source.size_bytes)
+        return ""
 
 
 # ── files as text ────────────────────────────────────────────────────────────────────────────────────────────────

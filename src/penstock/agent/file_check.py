@@ -312,15 +312,10 @@ def _digests(source: FileSource, deadline: Deadline) -> tuple[str, str] | None:
     """Return SHA-256 of the content, and of the same with LF for every CRLF (empty if there is no CR); None when time is up."""
     from hashlib import sha256
 
-    whole, unix, held, at = sha256(), None, b"", 0
-    while not deadline.passed:
-        block = source.read(at, _BLOCK_BYTES)
-        if not block:
-            if unix is None:
-                return whole.hexdigest(), ""
-            unix.update(held)
-            return whole.hexdigest(), unix.hexdigest()
-        at += len(block)
+    whole, unix, held = sha256(), None, b""
+    for block in source.blocks(_BLOCK_BYTES):
+        if deadline.passed:
+            return None
         # Up to here both forms are the same, so the second digest continues from a copy of the first; most files never need it.
         if unix is None and b"\r" in block:
             unix = whole.copy()
@@ -330,7 +325,10 @@ def _digests(source: FileSource, deadline: Deadline) -> tuple[str, str] | None:
             # The line feed of a carriage return at the end may begin the next block.
             held = b"\r" if text.endswith(b"\r") else b""
             unix.update(text[: len(text) - len(held)].replace(b"\r\n", b"\n"))
-    return None
+    if unix is None:
+        return whole.hexdigest(), ""
+    unix.update(held)
+    return whole.hexdigest(), unix.hexdigest()
 
 
 # ── the report ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -15,19 +15,15 @@ from penstock.cli.commands import command
 from penstock.errors import ToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from penstock.session.generated_code import Kind, MeasuredCode, Report
     from penstock.text.window import Encoding
     from penstock.workspace import Workspace
-    from penstock.workspace.source import FileSource
 
 _BLOCK_BYTES = 1 << 18
-_KINDS = (
-    "analysis",
-    "generation",
-    "refactoring",
-)  # those of `generated_code`, which takes as long to load as all of click
+# Those of `generated_code`, which takes as long to load as all of click.
+_KINDS = ("analysis", "generation", "refactoring")
 
 
 @command("check-code")
@@ -77,7 +73,7 @@ def _measured_file(workspace: Workspace, path: str) -> MeasuredCode:
 
     with texts.open_text(workspace.root, path) as text:
         name = os.fsdecode(os.path.basename(text.source.file.relative))
-        return _measured(_blocks(text.source), text.encoding, name, text.path)
+        return _measured(text.source.blocks(_BLOCK_BYTES), text.encoding, name, text.path)
 
 
 def _measured_input(name: str) -> MeasuredCode:
@@ -103,13 +99,6 @@ def _measured(blocks: Iterable[bytes], encoding: Encoding, name: str, shown: str
     # A character may be cut between two blocks: the decoder keeps the first half until the second comes.
     decoded = codecs.iterdecode(chain([head], blocks), encoding.codec, "replace")
     return measured(decoded, language_of(name, head), shown)
-
-
-def _blocks(source: FileSource) -> Iterator[bytes]:
-    at = 0
-    while block := source.read(at, _BLOCK_BYTES):
-        at += len(block)
-        yield block
 
 
 def _report_json(report: Report) -> dict[str, object]:

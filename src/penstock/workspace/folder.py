@@ -242,9 +242,8 @@ _BEGINS_TOKEN = rb"\n(?=[!-~])"
 
 def _token_blocks(source: FileSource) -> Iterator[bytes]:
     """Yield a file in blocks that are cut where a token begins, so that their counts add up; at least one block, possibly empty."""
-    held, at = b"", 0
-    while block := source.read(at, _TOKEN_BLOCK_BYTES):
-        at += len(block)
+    held = b""
+    for block in source.blocks(_TOKEN_BLOCK_BYTES):
         cut = 0
         for match in re.finditer(_BEGINS_TOKEN, block):
             cut = match.end()

@@ -124,12 +124,11 @@ class Landmarks:
         else:
             scanner = landmarks.Scanner(language)
             at = encoding.bom_bytes
-            while at < source.size_bytes and not deadline.passed:
-                block = source.read(at, _BLOCK_BYTES)
-                if not block:
-                    break
+            for block in source.blocks(_BLOCK_BYTES, at):
                 at += len(block)
                 scanner.feed(block if encoding.unit == 1 else encoding.decode(block)[0].encode("utf-8", "replace"))
+                if deadline.passed:
+                    break
             found = scanner.outline()
             if at < source.size_bytes:
                 return found._replace(complete=False)

@@ -16,6 +16,8 @@ from penstock.text import window
 from penstock.workspace.system import read_at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from penstock.workspace.root import OpenFile
 
 _SHRANK = "the file shrank during the read"
@@ -63,6 +65,12 @@ class FileSource:
             start_byte += len(part)
             wanted -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def blocks(self, size_bytes: int, start_byte: int = 0) -> Iterator[bytes]:
+        """Yield the file from `start_byte` on in blocks, none empty. Raises OSError for a disk error."""
+        while block := self.read(start_byte, size_bytes):
+            yield block
+            start_byte += len(block)
 
     def next_data(self, start_byte: int) -> int:
         """Return the first byte from `start_byte` on that is not in a hole of a sparse file."""
