@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.leftovers import nothing_left_open
 
 from penstock.errors import ToolError
 from penstock.workspace import Workspace, ranked
@@ -398,11 +399,11 @@ def test_an_index_that_is_held_too_long_is_busy(works: Path, kept: str, monkeypa
     monkeypatch.setattr(indexes, "_WAIT_SECONDS", 0.05)
     Workspace(works).rank("litres", index_folder=kept)
     [name] = os.listdir(kept)
-    holder = sqlite3.connect(os.path.join(kept, name), isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
-    with pytest.raises(ToolError, match="Another process") as refused:
-        Workspace(works).rank("litres", index_folder=kept)
-    holder.close()
+    workspace = Workspace(works)
+    with nothing_left_open(), closing(sqlite3.connect(os.path.join(kept, name), isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        with pytest.raises(ToolError, match="Another process") as refused:
+            workspace.rank("litres", index_folder=kept)
     assert refused.value.code == "busy"
     assert os.listdir(kept) == [name]
 

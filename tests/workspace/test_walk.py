@@ -300,7 +300,7 @@ def test_a_start_that_cannot_be_walked_is_refused_with_a_code(tmp_path: Path, pa
     """The refusals are those of the root."""
     (tmp_path / "file").write_text("")
     with pytest.raises(ToolError) as refused:
-        walk(tmp_path, path)
+        list(walk(tmp_path, path))
     assert refused.value.code == code
 
 

@@ -88,7 +88,7 @@ class _Frame:
 
 
 class Walk:
-    """An iterator of batches of files.
+    """An iterator of batches of files. It opens its folder when it begins: a walk that is not taken holds nothing.
 
     Set `ordered` to False once the order no longer matters, as when a page is full and the rest is only counted: files then come as
     they are read, and nothing is sorted. Afterwards `complete` says whether it finished before the deadline, and `omitted` what was
@@ -104,7 +104,7 @@ class Walk:
         progress: Called with the number of files so far, every thousand.
 
     Raises:
-        ToolError: `path` is not a readable folder.
+        ToolError: `path` is outside the root; when the walk begins, it is not a readable folder.
     """
 
     def __init__(
@@ -129,12 +129,10 @@ class Walk:
         self._deadline = deadline
         self._progress = progress
         self._seen = self._reported = 0
-        start = root.relative(path)
+        self._start = start = root.relative(path)
         self.prefix = "" if start == b"." else os.fsdecode(start) + "/"
         self._start_length = len(self.prefix)
-        self._stack = [_Frame(root.open_folder(start), len(self.prefix), None)]
-        if not include_ignored:
-            self._stack[0].rules = self._rules_above(start)
+        self._stack: list[_Frame] = []
 
     @property
     def omitted(self) -> Omitted:
@@ -142,7 +140,11 @@ class Walk:
         return Omitted(self._hidden, self._ignored, self.vanished, self.denied, self._special, self._links)
 
     def __iter__(self) -> Iterator[Batch]:
+        top = _Frame(self._root.open_folder(self._start), len(self.prefix), None)
+        self._stack.append(top)
         try:
+            if not self._include_ignored:
+                top.rules = self._rules_above(self._start)
             yield from self._batches()
         finally:
             for frame in self._stack:

@@ -28,7 +28,7 @@ class FileQuery(NamedTuple):
     include_ignored: bool
 
     def walk(self, root: Root, path: str, deadline: Deadline, progress: Callable[[int], None] | None = None) -> Walk:
-        """Return the walk over these files of a folder. Raises `ToolError` if the folder or the pattern is invalid."""
+        """Return the walk over these files of a folder. Raises `ToolError` if the path or the pattern is invalid."""
         return Walk(
             root,
             path,
