@@ -441,6 +441,17 @@ class Root:
         os.close(descriptor)
         raise OSError(errno.EINVAL, "not a regular file")
 
+    def open_listed(self, folder: system.Folder, name: str, relative: bytes) -> int:
+        """Return a descriptor of a file that a walk has listed, whose path is `relative`. Raises `ToolError`."""
+        if self.is_secret(relative):
+            raise secret(relative)
+        try:
+            return self.open_entry(folder, name)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise refusal(error, relative) from error
+        return self.open_file(relative).descriptor  # a link; the walk has checked that it stays inside
+
     def status_in(self, folder: system.Folder, name: bytes | str) -> os.stat_result:
         """Return the status of an entry of an open folder, of a link itself. Raises OSError."""
         if isinstance(folder, str):

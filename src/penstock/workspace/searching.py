@@ -13,13 +13,12 @@ later one; once one piece of a line has matched, the line's other pieces are ski
 from __future__ import annotations
 
 import codecs
-import errno
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import ToolError
 from penstock.text import escape
-from penstock.workspace import refusals, system
+from penstock.workspace import system
 from penstock.workspace.pattern import line_finder, selected
 from penstock.workspace.walk import Omitted, Walk
 from penstock.workspace.wider import FileQuery, Wider, find_wider
@@ -194,9 +193,7 @@ def _open_files(root: Root, walk: Walk, state: _State, deadline: Deadline) -> It
                 break
             inside = os.fsencode(prefix + name)
             try:
-                if root.is_secret(inside):
-                    raise refusals.secret(inside)
-                descriptor = _opened(root, folder, name, inside)
+                descriptor = root.open_listed(folder, name, inside)
             # One unreadable file is no reason to give up on the others: it is counted.
             except ToolError as error:
                 state.secret += error.code == "secret"
@@ -207,16 +204,6 @@ def _open_files(root: Root, walk: Walk, state: _State, deadline: Deadline) -> It
         if deadline.passed:
             walk.complete = False
             return
-
-
-def _opened(root: Root, folder: system.Folder, name: str, relative: bytes) -> int:
-    """Return a descriptor of a file that the walk has listed. Raises `ToolError`."""
-    try:
-        return root.open_entry(folder, name)
-    except OSError as error:
-        if error.errno != errno.ELOOP:
-            raise refusals.refusal(error, relative) from error
-    return root.open_file(relative).descriptor  # a link; the walk has checked that it stays inside
 
 
 class _Piece(NamedTuple):

@@ -6,7 +6,6 @@ others: the question asked (`penstock.workspace.ranked`), and SQLite (`index`).
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import time
@@ -206,15 +205,10 @@ class Update:
 
 
 def _opened(root: Root, found: FoundFile) -> OpenFile:
-    """The file that a walk found, opened as `search` does. Raises `ToolError`."""
+    """Return the file, open. Raises `ToolError`."""
     if found.folder is None:
         return root.open_file(found.relative)
-    try:
-        descriptor = root.open_entry(found.folder, found.name)
-    except OSError as error:
-        if error.errno != errno.ELOOP:
-            raise refusals.refusal(error, found.relative) from error
-        return root.open_file(found.relative)  # a link; the walk has checked that it stays inside
+    descriptor = root.open_listed(found.folder, found.name, found.relative)
     return OpenFile(descriptor, os.fstat(descriptor), found.relative)
 
 
