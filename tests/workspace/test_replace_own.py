@@ -697,6 +697,20 @@ def test_a_private_file_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> 
     assert not os.path.lexists(elsewhere)
 
 
+def test_a_private_file_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
+    """Where there is no room, no empty file is left under the name, which the next start would take for a damaged one."""
+    resource = pytest.importorskip("resource")
+    made, limits = str(tmp_path / "made"), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            create_own(made, b"first")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert os.listdir(tmp_path) == []
+    assert create_own(made, b"first")
+
+
 def test_what_the_kernel_is_told_goes_to_a_file_that_is_there(tmp_path: Path) -> None:
     """If the kernel has no such file, none is made."""
     (tmp_path / "limit").write_bytes(b"")

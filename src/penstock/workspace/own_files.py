@@ -129,14 +129,13 @@ def write_to_system(path: str, content: bytes) -> None:
 
 
 def create_own(path: str, content: bytes) -> bool:
-    """Create a private file (mode 0600); False if something already exists there. Raises OSError."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.PRIVATE, 0o600)
-    except FileExistsError:
-        return False
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-    return True
+    """Create a private file (mode 0600) with all of its content; False if something already exists there. Raises OSError."""
+    from penstock.workspace import replacing
+
+    with suppress(FileExistsError), _own_folder(os.path.dirname(path)) as folder:
+        replacing.create(folder, os.fsencode(os.path.basename(path)), content, 0o600, flushes=False)
+        return True
+    return False
 
 
 def extend_own(path: str, content: bytes) -> None:
@@ -158,7 +157,7 @@ def append_own(path: str, content: bytes, known: tuple[int, int, int, int]) -> b
         OSError: It could not be written; the file is as it was.
         ToolError: `busy`: another process of Penstock holds its folder.
     """
-    with alone_in_own(os.path.dirname(path) or "."):
+    with alone_in_own(os.path.dirname(path)):
         # O_RDONLY is 0, so `READ` adds only what keeps a FIFO or a terminal from blocking.
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | system.READ)
         with os.fdopen(descriptor, "wb", buffering=0) as file:
@@ -189,11 +188,8 @@ def replace_own(path: str, content: bytes) -> None:
     # Loaded here: a hook that only counts writes nothing this way, and is one process per call (H-5).
     from penstock.workspace import replacing
 
-    folder = _open_own_folder(os.path.dirname(path) or ".")
-    try:
+    with _own_folder(os.path.dirname(path)) as folder:
         replacing.replace(folder, os.path.basename(path), content, 0o600)
-    finally:
-        system.close_folder(folder)
 
 
 def replace_drawn(path: str, content: bytes) -> None:
@@ -238,21 +234,18 @@ def change_own(path: str, content: bytes | None, known: bytes | None, mode: int 
     """
     from penstock.workspace import replacing
 
-    folder, name = _open_own_folder(os.path.dirname(path) or "."), os.fsencode(os.path.basename(path))
-    try:
-        with replacing.alone_in(folder):
-            if known is None and content is not None:
-                try:
-                    replacing.create(folder, name, content, mode)
-                except FileExistsError:
-                    raise ToolError("stale", f"{path} was made by someone else meanwhile. It stays as it is.") from None
-            elif known is not None and content is not None:
-                return replacing.replace_known(folder, name, content, known, os.fsencode(path))
-            elif known is not None:
-                replacing.remove_known(folder, name, known, os.fsencode(path))
-            return ()
-    finally:
-        system.close_folder(folder)
+    name = os.fsencode(os.path.basename(path))
+    with _own_folder(os.path.dirname(path)) as folder, replacing.alone_in(folder):
+        if known is None and content is not None:
+            try:
+                replacing.create(folder, name, content, mode)
+            except FileExistsError:
+                raise ToolError("stale", f"{path} was made by someone else meanwhile. It stays as it is.") from None
+        elif known is not None and content is not None:
+            return replacing.replace_known(folder, name, content, known, os.fsencode(path))
+        elif known is not None:
+            replacing.remove_known(folder, name, known, os.fsencode(path))
+        return ()
 
 
 @contextmanager
@@ -265,12 +258,8 @@ def alone_in_own(path: str) -> Iterator[None]:
     """
     from penstock.workspace import replacing
 
-    folder = _open_own_folder(path)
-    try:
-        with replacing.alone_in(folder):
-            yield
-    finally:
-        system.close_folder(folder)
+    with _own_folder(path) as folder, replacing.alone_in(folder):
+        yield
 
 
 def make_folders(path: str) -> list[str]:
@@ -290,6 +279,16 @@ def remove_empty_folders(paths: Sequence[str]) -> None:
     for path in reversed(paths):
         with suppress(OSError):
             os.rmdir(path)
+
+
+@contextmanager
+def _own_folder(path: str) -> Iterator[system.Folder]:
+    """Hold a folder outside any root open for the block; an empty path is the working directory. Raises OSError."""
+    folder = _open_own_folder(path or ".")
+    try:
+        yield folder
+    finally:
+        system.close_folder(folder)
 
 
 def _open_own_folder(path: str) -> system.Folder:
