@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.agent.conftest import Heard
 
+from penstock.agent import todos
 from penstock.agent.editing import Editing
 from penstock.agent.journal import resumed
 from penstock.agent.loop import Agent
@@ -281,6 +282,21 @@ def test_mistakes_of_a_model_are_results_that_say_so(begun: Callable[..., Agent]
     texts = [result.text for entry in agent.session.state.transcript.entries for result in entry.results]
     for text, said in zip(texts, ("file_path", "find, todo.", "value = 7", "takes add", "no item"), strict=True):
         assert said in text
+
+
+@pytest.mark.proves("L-9", "S-9")
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"priorty": 1}, "todo has no argument priorty. Did you mean priority? It takes action, title, priority."),
+        ({"priority": True}, "priority: takes an integer from 1 to 9, not true."),
+        ({"title": None}, "title: takes the item as a text."),
+    ],
+)
+def test_the_arguments_of_a_todo_are_checked_as_those_of_every_tool(given: dict[str, Any], said: str) -> None:
+    """A misspelt name is not ignored, and null is an argument left out."""
+    done = todos.answer({"action": "add", "title": "a"} | given, ())
+    assert (done.text, done.failed, done.notes) == (said, True, ())
 
 
 @pytest.mark.proves("S-9")

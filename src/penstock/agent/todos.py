@@ -6,13 +6,14 @@ note that it returns.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.agent.protocols import Done
+from penstock.errors import ToolError
 from penstock.session import Noted
 from penstock.session.state import noted
 from penstock.text import escape, notices
-from penstock.tools import REQUIRED, Parameter, Tool
+from penstock.tools import REQUIRED, Parameter, Tool, check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,11 +45,14 @@ def answer(arguments: Mapping[str, Json], todos: tuple[Todo, ...]) -> Done:
         arguments: What the model gave.
         todos: The list as it is.
     """
-    action, title = arguments.get("action"), arguments.get("title", "")
-    priority = arguments.get("priority", 2)
+    try:
+        given: Any = check(TODO, arguments)
+    except ToolError as error:
+        return Done(text=error.message, failed=True)
+    action, title = given["action"], given["title"]
     if action not in {"add", "done", "drop", "list"}:
         return Done(text=notices.argument("action", "takes add, done, drop or list"), failed=True)
-    if not isinstance(title, str) or (action != "list" and not title.strip()):
+    if action != "list" and not title.strip():
         return Done(text=notices.argument("title", "takes the item as a text"), failed=True)
     if action == "add" and len(title) > MAX_TODO_CHARS:
         long = f"takes {MAX_TODO_CHARS} characters at most, not {len(title)}: say what is to be done, and not how"
@@ -57,13 +61,11 @@ def answer(arguments: Mapping[str, Json], todos: tuple[Todo, ...]) -> Done:
     if action == "add" and others >= MAX_OPEN_TODOS:
         full = f"{MAX_OPEN_TODOS} items are open, and no more can be. Do one, or drop one.\n{_shown(todos)}"
         return Done(text=full, failed=True)
-    if type(priority) is not int or not 1 <= priority <= 9:  # a boolean is not a number here
-        return Done(text=notices.argument("priority", "takes a whole number from 1 to 9"), failed=True)
     if action in {"done", "drop"} and all(todo.title != title for todo in todos):
         return Done(text=f"There is no item {escape.clip(title)}.\n{_shown(todos)}", failed=True)
     if action == "list":
         return Done(text=_shown(todos))
-    note = Noted(action=action, title=title, priority=priority)
+    note = Noted(**given)
     return Done(text=_shown(noted(todos, note)), notes=(note,))
 
 
