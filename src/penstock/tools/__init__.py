@@ -15,6 +15,7 @@ to others: what is on disk (workspace), what is kept (store).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError, ToolError
@@ -351,8 +352,4 @@ class Tools:
 def _cut(text: str, allowed: Allowance) -> str:
     """Return the longest beginning of an error message that the allowance holds, without any call."""
     # By bisection, since the cost of a text is not its length: tokens and bytes are measured.
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if allowed.holds(text[:middle]) else (low, middle - 1)
-    return text[:low]
+    return text[: bisect_left(range(1, len(text) + 1), True, key=lambda length: not allowed.holds(text[:length]))]

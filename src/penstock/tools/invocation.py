@@ -6,6 +6,7 @@ that answers are functions without state. Leaves to others: what the call is for
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError, ToolError
@@ -70,13 +71,8 @@ class Invocation(NamedTuple):
         text = render(count)
         if self.allowance.holds(text):
             return text
-        # By bisection: rendering costs its length, and a page of 500 matches is rendered ten times instead of 500. The text for
-        # `low` fits or is that of no items; the one for `high` does not fit.
-        low, high = 0, count
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.allowance.holds(render(middle)) else (low, middle)
-        text = render(low)
+        # By bisection: rendering costs its length, and a page of 500 matches is rendered ten times instead of 500.
+        text = render(bisect_left(range(1, count), True, key=lambda n: not self.allowance.holds(render(n))))
         if not self.allowance.holds(text):
             raise ToolError("bad_argument", notices.over_allowance(self.allowance, self.allowance.measure(text)))
         return text

@@ -17,6 +17,8 @@ from penstock.tools.invocation import outcome_of
 from penstock.tools.record import Parameter, Result, Tool
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from penstock.tools.invocation import Invocation
     from penstock.workspace.listing import Listing, ListingCounts, Omitted
     from penstock.workspace.wider import Wider
@@ -200,8 +202,13 @@ def is_name(line: str) -> bool:
     return bool(line) and not line.startswith(_NO_NAMES) and not line.endswith((".", ":", ")"))
 
 
-def omitted(left_out: Omitted) -> str:
-    """Return how many entries are not shown, by reason, in words; empty if none is left out (L-5)."""
+def omitted(left_out: Omitted, others: Mapping[str, int] | None = None) -> str:
+    """Return how many entries are not shown, by reason, in words; empty if none is left out (L-5).
+
+    Args:
+        left_out: what the walk has left out.
+        others: further reasons, in words, with their counts.
+    """
     words = {
         "hidden": left_out.hidden,
         "ignored": left_out.ignored,
@@ -209,12 +216,13 @@ def omitted(left_out: Omitted) -> str:
         "permission denied": left_out.denied,
         "special files": left_out.special,
         "links not followed": left_out.links,
+        **(others or {}),
     }
     return ", ".join(f"{count} {word}" for word, count in words.items() if count)
 
 
 def _left_out(left_out: Omitted) -> str:
-    """Return the same as a line of a listing."""
+    """Return what is left out as a line of a listing; empty if nothing is."""
     said = omitted(left_out)
     return f"[Left out: {said}]" if said else ""
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from penstock.workspace.ranked import RankedPassage, Ranking
 
 # Arguments of `search` that have no meaning for ranked passages.
-
 _NO_MEANING = ("literal", "context_lines")
 
 
@@ -149,14 +148,13 @@ def _render(found: Ranking, shown: tuple[RankedPassage, ...], following: str | N
         head.append(goes_on)
     head.append(f"indexed {found.indexed_files} files, {found.indexed_passages} passages")
     head += [f"not complete: {why}" for why in _why_partial(found)]
-    counted = {
+    others = {
         "binary": found.binary,
         "refused by name": found.secret,
         "passages of files that changed meanwhile": found.changed,
         "files indexed only at their beginning": found.partial_files,
     }
-    left_out = [omitted(found.omitted), *(f"{count} {what}" for what, count in counted.items() if count)]
-    if said := ", ".join(filter(None, left_out)):
+    if said := omitted(found.omitted, others):
         head.append(f"left out: {said}")
     lines = [" | ".join(head)]
     for passage in shown:

@@ -151,15 +151,7 @@ def _render(found: Search, matches: Sequence[SearchMatch], following: str | None
     head.append(f"searched {searched}, {scanned}")
     if not found.complete:
         head.append(f"not complete: {_why_partial(found)}")
-    if said := ", ".join(
-        x
-        for x in (
-            omitted(found.omitted),
-            _counted(found.binary, "binary"),
-            _counted(found.secret, "refused by name"),
-        )
-        if x
-    ):
+    if said := omitted(found.omitted, {"binary": found.binary, "refused by name": found.secret}):
         head.append(f"left out: {said}")
     lines = [" | ".join(head)]
     if found.total > len(matches) and found.files:
@@ -177,11 +169,6 @@ def _render(found: Search, matches: Sequence[SearchMatch], following: str | None
         lines.append(f"{match.line}|{match.text}")
         lines += [f"{match.line + 1 + i}-{text}" for i, text in enumerate(match.after)]
     return "\n".join(lines)
-
-
-def _counted(count: int, word: str) -> str:
-    """Return a count with its word; empty for zero."""
-    return f"{count} {word}" if count else ""
 
 
 def _why_partial(found: Search) -> str:
