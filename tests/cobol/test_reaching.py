@@ -161,6 +161,44 @@ def test_more_items_than_are_followed_take_linear_time() -> None:
     assert growth(work, 60) < BOUND
 
 
+def test_calls_in_copied_code_take_linear_time() -> None:
+    """What is moved right before each call is looked for before that call alone, and not in all copied code."""
+
+    def work(size: int) -> Callable[[], object]:
+        calls = "".join(f" MOVE 'P{at}' TO X. CALL X.\n" for at in range(size))
+        books = {"BOOK": scan(f"ASK.\n{calls}", source_format="free")}
+        data = "DATA DIVISION.\nWORKING-STORAGE SECTION.\n01 X PIC X(8).\n"
+        source = scan(f"PROGRAM-ID. P.\n{data}PROCEDURE DIVISION.\nMAIN.\nGOBACK.\nCOPY BOOK.\n", source_format="free")
+        return lambda: facts(source, source.programs[0], copybooks=books)
+
+    assert growth(work, 400) < BOUND
+
+
+def test_groups_that_are_moved_often_take_linear_time() -> None:
+    """What a group has at a place is looked for once, and not at each MOVE of it."""
+
+    def work(size: int) -> Callable[[], object]:
+        groups = "".join(
+            f"01 {name}.\n" + "".join(f" 02 {name}{at} PIC X(8).\n" for at in range(size)) for name in "GH"
+        )
+        moves = "MOVE G TO H.\n" * size
+        data = f"DATA DIVISION.\nWORKING-STORAGE SECTION.\n{groups}"
+        source = scan(f"PROGRAM-ID. P.\n{data}PROCEDURE DIVISION.\n{moves}CALL H0.\n", source_format="free")
+        return lambda: facts(source, source.programs[0])
+
+    assert growth(work, 300) < BOUND
+
+
+def test_records_may_redefine_one_another_a_thousand_deep() -> None:
+    """All of them are one storage, whichever of them is asked for first."""
+    records = "01 R0 PIC X(8).\n" + "".join(f"01 R{at} REDEFINES R{at - 1} PIC X(8).\n" for at in range(1, 1_500))
+    data = f"DATA DIVISION.\nWORKING-STORAGE SECTION.\n{records}"
+    text = f"PROGRAM-ID. P.\n{data}PROCEDURE DIVISION.\nMOVE 'A' TO R0.\nCALL R1499.\n"
+    source = scan(text, source_format="free")
+    (call,) = facts(source, source.programs[0]).calls
+    assert (call.names, call.is_sure) == (("A",), True)
+
+
 @pytest.mark.parametrize(
     ("copied", "expected"),
     [

@@ -7,7 +7,7 @@ as in COBOL.
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -192,6 +192,11 @@ class Code:
         """Return the statements of some verbs, in order: most facts concern few verbs, and need not search all statements."""
         found = [at for verb in verbs for at in self._at.get(verb, ())]
         return [self.said[at] for at in (sorted(found) if len(verbs) > 1 else found)]
+
+    @cached_property
+    def places(self) -> dict[Site, int]:
+        """The index of each statement in `said`."""
+        return {said.site: at for at, said in enumerate(self.said)}
 
     def is_exec(self, said: ReadStatement) -> bool:
         """Return whether a statement is an EXEC block, or the CALL that a translator made of one.

@@ -218,15 +218,12 @@ class Reaching:
         Copied code below its own headers may run anywhere, but its paragraphs are entered at their first statement, so consecutive
         statements run one after the other, however the paragraph is reached.
         """
-        row = [
-            said
-            for said in self._code.said
-            if (said.copybook, said.line) == (site.copybook, site.line) and said.start <= site.start
-        ]
-        here = row.pop()
+        at = self._code.places[site]
+        here = self._code.said[at]
         root = self._storage.root
-        for said in reversed(row):
-            if said.header != here.header or said.verb not in _STRAIGHT:
+        for said in (self._code.said[before] for before in range(at - 1, -1, -1)):
+            is_apart = (said.copybook, said.line, said.header) != (here.copybook, here.line, here.header)
+            if is_apart or said.verb not in _STRAIGHT:
                 return None
             mentions = self._referred.moving.mentions.get((said.copybook, said.start), ())
             if any(one.role & ~1 and root(at) == root(item) for one in mentions for at in one.items):

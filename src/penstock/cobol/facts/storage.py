@@ -25,30 +25,36 @@ class Storage:
         self._names = names
         self._roots: dict[int, int] = {}
         self._first_of_file: dict[str, int] = {}
+        self._placed: dict[int, dict[tuple[int | None, int | None], int]] = {}
+        """The items in each group that are in no table, by offset and size."""
 
     def root(self, index: int) -> int:
         """Return the record whose storage contains an item: its own, or the one that its own redefines.
 
         The records of a file share their storage, represented by the first of them.
         """
+        record = self._names.items[index].record
+        way: list[int] = []  # a thousand records may each redefine the one before, deeper than Python recurses
+        while (found := self._roots.get(record)) is None:
+            way.append(record)
+            subject = self._subject(record)
+            if subject == record:
+                self._roots[record] = record
+            record = subject
+        self._roots.update(dict.fromkeys(way, found))
+        return found
+
+    def _subject(self, record: int) -> int:
+        """Return the record that another one redefines, or the first one of its file; itself for any other."""
         items = self._names.items
-        record = items[index].record
-        known = self._roots.get(record)
-        if known is not None:
-            return known
-        found = record
         item = items[record]
         if item.redefines is not None and item.parent is None:
             means = [
                 one.item for one in self._names.mean(item.redefines) if one.condition is None and one.item < record
             ]
             same = [one for one in means if items[one].parent is None and items[one].section == item.section]
-            if same:
-                found = self.root(same[-1])
-        elif item.file is not None:
-            found = self._first_of_file.setdefault(item.file.upper(), record)
-        self._roots[record] = found
-        return found
+            return same[-1] if same else record
+        return record if item.file is None else self._first_of_file.setdefault(item.file.upper(), record)
 
     def covers(self, writer: int, item: int) -> bool | None:
         """Return how much of an item is written when another one, or itself, is written.
@@ -81,12 +87,13 @@ class Storage:
         start = self._names.items[group].offset
         if start is None or offset is None or size is None:
             return None
-        items = self._names.items
-        for index in (group, *self._names.below(group)):
-            item = items[index]
-            if item.offset == start + offset and item.bytes == size and self._table(index) is None:
-                return index
-        return None
+        if group not in self._placed:  # looked through once, however often the group is moved
+            placed = self._placed[group] = {}
+            for index in (group, *self._names.below(group)):
+                item = self._names.items[index]
+                if self._table(index) is None:
+                    placed.setdefault((item.offset, item.bytes), index)
+        return self._placed[group].get((start + offset, size))
 
     def sharing(self, writers: Iterable[int]) -> Sharing:
         """Return an index of some items of one record, which finds those that share bytes with another item of it."""

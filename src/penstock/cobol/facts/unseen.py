@@ -67,11 +67,6 @@ class Unseen:
                 found.setdefault(name, []).append(said)
         return found
 
-    @cached_property
-    def _places(self) -> dict[Site, int]:
-        """The place of each statement among all."""
-        return {said.site: at for at, said in enumerate(self._code.said)}
-
     def _undeclared(self, said: ReadStatement) -> Iterator[str]:
         """Yield the undeclared names that a MOVE of one literal or item fills, without parts and occurrences."""
         if said.keys[2:3] != ("TO",):
@@ -87,7 +82,7 @@ class Unseen:
     def _right_before(self, name: str, site: Site) -> ReadStatement | None:
         """Return the MOVE to a name after which a statement certainly runs, with nothing in between that could change it."""
         said_of = self._code.said
-        at = self._places[site]
+        at = self._code.places[site]
         here = said_of[at]
         for said in (said_of[place] for place in range(at - 1, -1, -1)):
             if (said.copybook, said.paragraph, said.header) != (here.copybook, here.paragraph, here.header):
