@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.cobol import sources
+from tests.growth import BOUND
+from tests.growth import growth as times_at_four_times
 
 from penstock.cobol import scan
 from penstock.cobol.estate import Copybooks, Member, kind_of, member
@@ -1695,3 +1697,33 @@ def test_a_segment_and_a_queue_that_data_names_cite_the_line_where_the_data_gets
         ("reads", "OTHER"): ["EXEC DLI"],
         ("reads", "PAY.IN"): ["MOVE 'PAY.IN'", "CALL 'MQGET'"],
     }
+
+
+def _commareas(size: int) -> Callable[[], object]:
+    """Prepare the graph of a program that passes its COMMAREA n times to one with n fields."""
+    head = "PROGRAM-ID. {0}.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n{1}PROCEDURE DIVISION.\n{2}"
+    link = "EXEC CICS LINK PROGRAM('B') COMMAREA(C) END-EXEC.\n"
+    called = head.format("B", "".join(f"01 F{at} PIC X.\n" for at in range(size)), "GOBACK.\n")
+    texts = {"a.cbl": head.format("A", "01 C PIC X.\n", link * size), "b.cbl": called}
+    parts, members = parts_of({path: text.encode() for path, text in texts.items()})
+    return lambda: EstateGraph(parts, members)
+
+
+def _controls(size: int) -> Callable[[], object]:
+    """Prepare the graph of a CL program that calls another one n times."""
+    read = member("x.clp", "cl", b"PGM\n" + b"CALL PGM(B)\n" * size)
+    return lambda: EstateGraph([], [read])
+
+
+def _sorted(size: int) -> Callable[[], object]:
+    """Prepare the graph of a step that copies many of n files."""
+    dds = "".join(f"//D{at} DD DSN=A.B{at},DISP=SHR\n" for at in range(size))
+    copies = "".join(f" COPY FROM(D{at}) TO(D{at + 1})\n" for at in range(min(size, 150)))
+    read = member("x.jcl", "jcl", f"//J JOB\n//S EXEC PGM=ICETOOL\n{dds}//TOOLIN DD *\n{copies}/*\n".encode())
+    return lambda: EstateGraph([], [read])
+
+
+@pytest.mark.parametrize(("work", "size"), [(_commareas, 400), (_controls, 1_000), (_sorted, 150)])
+def test_a_graph_takes_linear_time(work: Callable[[int], Callable[[], object]], size: int) -> None:
+    """Whatever one program, CL program or step says n times, or of n things, is looked for once."""
+    assert times_at_four_times(work, size) < BOUND

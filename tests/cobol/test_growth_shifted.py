@@ -121,6 +121,16 @@ def test_nothing_follows_a_text_that_grows_at_the_end_of_its_group() -> None:
     assert {one.what for one in found} == {"field", "record"}
 
 
+def test_a_value_is_followed_through_a_thousand_texts() -> None:
+    """The last of them takes a part, however many have room."""
+    texts = range(1_500)
+    data = [f"01 T{at} PIC X(12)." for at in texts]
+    moves = [f"    MOVE T{at} TO T{at + 1}." for at in texts[:-1]]
+    code = ("PROCEDURE DIVISION.", "    MOVE N TO T0.", *moves, f"    MOVE T{texts[-1]} TO S.")
+    found = grown("N", 2, "01 N PIC 9(4).", "01 S PIC X(5).", *data, *code)
+    assert [(one.what, one.node.name) for one in found if one.what != "field"] == [("part", "P.S")]
+
+
 @pytest.mark.needs("cobc")
 def test_a_compiled_program_sees_other_characters(tmp_path: Path) -> None:
     """JUSTIFIED text, and digits in a text, start further on; the value is that of today."""

@@ -86,6 +86,7 @@ class Arriving:
         self._parts, self._owner, self._callees, self._calling = parts, owner, callees, calling
         self._drawing = drawing
         self.passed: list[PassedField] = []
+        self._commareas: dict[int, int | None] = {}
 
     def add(self) -> None:
         """Add what each part passes to the programs that its calls may reach."""
@@ -186,11 +187,11 @@ class Arriving:
 
     def _commarea(self, callee: int) -> int | None:
         """Return the field of a called program that receives a COMMAREA; None if there is none."""
-        wanted = f".{_COMMAREA}"
-        fields = self._parts[callee].fields
-        return next(
-            (index for index, one in enumerate(fields) if one.section == "LINKAGE" and one.name.endswith(wanted)), None
-        )
+        if callee not in self._commareas:  # looked for once, however often the program is called
+            wanted, fields = f".{_COMMAREA}", enumerate(self._parts[callee].fields)
+            found = (index for index, one in fields if one.section == "LINKAGE" and one.name.endswith(wanted))
+            self._commareas[callee] = next(found, None)
+        return self._commareas[callee]
 
 
 def _parameter(entry: ProgramEntry, at: int) -> int | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
@@ -159,12 +160,11 @@ def copied(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[CopiedRecor
         return
     else:
         return
-    for sources, targets in pairs:
-        for one in uses:
-            for other in uses:
-                if one.dd in sources and other.dd in targets and one.data_set != other.data_set:
-                    cited = tuple(dict.fromkeys((*one.citations, *other.citations)))
-                    yield CopiedRecords(one.data_set, other.data_set, step.node, certainty, why, is_rebuilt, cited)
+    for pair in pairs:
+        for one, other in product(*([use for use in uses if use.dd in names] for names in pair)):
+            if one.data_set != other.data_set:
+                cited = tuple(dict.fromkeys((*one.citations, *other.citations)))
+                yield CopiedRecords(one.data_set, other.data_set, step.node, certainty, why, is_rebuilt, cited)
 
 
 def _reproduced(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[CopiedRecords]:

@@ -11,7 +11,7 @@ from ..facts.data import WHOLE
 from .values import RANK
 
 if TYPE_CHECKING:
-    from .values import EstateEdge, NodeId, Verb
+    from .values import CitedLine, EstateEdge, NodeId, Verb
 
 
 class Drawing:
@@ -19,21 +19,25 @@ class Drawing:
 
     def __init__(self) -> None:
         self._edges: dict[tuple[NodeId, Verb, NodeId], EstateEdge] = {}
+        self._cited: dict[tuple[NodeId, Verb, NodeId], dict[CitedLine, None]] = {}
+        """The citations of the edges that were added more than once."""
 
     def add(self, edge: EstateEdge) -> None:
         """Add an edge; edges that say the same become one, with the better certainty and the citations of both."""
         said = (edge.source, edge.verb, edge.target)
-        known = self._edges.get(said)
-        if known is None:
-            self._edges[said] = edge
+        known = self._edges.setdefault(said, edge)
+        if known is edge:
             return
         surer = known if RANK[known.certainty] <= RANK[edge.certainty] else edge
-        citations = known.citations + tuple(one for one in edge.citations if one not in known.citations)
         ways = known.ways
         if ways != edge.ways:
             ways = tuple(dict.fromkeys((*(ways or (WHOLE,)), *(edge.ways or (WHOLE,)))))
-        self._edges[said] = surer._replace(citations=citations, ways=ways)
+        self._edges[said] = surer._replace(ways=ways)
+        self._cited.setdefault(said, dict.fromkeys(known.citations)).update(dict.fromkeys(edge.citations))
 
     def edges(self) -> tuple[EstateEdge, ...]:
         """Return the edges that were added, each once."""
-        return tuple(self._edges.values())
+        return tuple(
+            edge._replace(citations=tuple(self._cited[said])) if said in self._cited else edge
+            for said, edge in self._edges.items()
+        )

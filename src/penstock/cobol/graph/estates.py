@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from ..estate.scripts import placed
 from .callees import Callees
 from .control import control_parts
+from .drawing import Drawing
 from .linking import linked
 from .structure import structure
 from .told_apart import told_apart
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ..estate.members import Member
     from .arriving import PassedField
     from .copying import CopiedRecords, WrittenPlace
-    from .values import FileBinding, ProgramPart, Verb
+    from .values import FileBinding, ProgramPart
 
 
 class EstateGraph:
@@ -172,10 +173,7 @@ def _united(edges: Iterable[EstateEdge]) -> Iterable[EstateEdge]:
 
     A program and copybooks of one name have fields of one name, which are one node; the program often copies its copybook.
     """
-    found: dict[tuple[NodeId, Verb, NodeId], EstateEdge] = {}
+    drawing = Drawing()
     for edge in edges:
-        sentence = (edge.source, edge.verb, edge.target)
-        known = found.get(sentence)
-        cited = edge.citations if known is None else (*known.citations, *edge.citations)
-        found[sentence] = edge._replace(citations=tuple(dict.fromkeys(cited)))
-    return found.values()
+        drawing.add(edge)
+    return drawing.edges()

@@ -9,12 +9,14 @@ Law: whatever is reported takes a part of such an item, is compared with it, or 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .bringing import ways_of
 from .sizes import grows_behind_point, size_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..facts.data import MoveWay
     from .carrying import Carrying, PlacedField
     from .comparisons import Comparisons
@@ -26,6 +28,18 @@ if TYPE_CHECKING:
     from .sizes import Size
     from .uses import Uses
     from .values import EstateEdge, NodeId
+
+
+class _Reached(NamedTuple):
+    """An item in which characters are shifted: they are among the first `end` characters of a text, behind `first` that stay, and
+    among the last of one that is JUSTIFIED.
+    """
+
+    node: NodeId
+    placed: PlacedField
+    wave: Wave
+    first: int
+    end: int
 
 
 class Shifted:
@@ -71,7 +85,7 @@ class Shifted:
         size = size_of(placed.field)
         if size is not None and size.kind == "text" and edge.verb == "moves to" and self._shifts(edge, sent, size):
             end = max(sent.then.characters + self._items.beside(way, edge)[1] for way in ways_of(edge))
-            self._follow(sender, sent.then, other, placed, end, wave)
+            self._follow(sender, sent.then, _Reached(other, placed, wave, 0, end))
 
     def tell_behind(self, changed: Longer, then: Size, edge: EstateEdge, other: NodeId, placed: PlacedField) -> None:
         """Report what sees other characters in a text that has room for a group: what follows the growing field is shifted there.
@@ -94,14 +108,22 @@ class Shifted:
             and not size.is_justified
         ):
             wave = changed.wave._replace(filled=edge.citations)
-            self._follow(group.node, then, other, placed, then.characters, wave, first)
+            self._follow(group.node, then, _Reached(other, placed, wave, first, then.characters))
 
-    def _follow(
-        self, sender: NodeId, sent: Size, node: NodeId, placed: PlacedField, end: int, wave: Wave, first: int = 0
-    ) -> None:
-        """Report what sees other characters in an item in which they are shifted: they are among the first `end` characters of a
-        text, behind `first` that stay, and among the last of one that is JUSTIFIED.
-        """
+    def _follow(self, sender: NodeId, sent: Size, begun: _Reached) -> None:
+        """Report what sees other characters in an item in which they are shifted, and in those that receive them from there."""
+        # Without recursion: a value may be moved through a thousand fields.
+        waiting = [self._seen_in(sender, sent, begun)]
+        while waiting:
+            onward = next(waiting[-1], None)
+            if onward is None:
+                waiting.pop()
+            else:
+                waiting.append(self._seen_in(sender, sent, onward))
+
+    def _seen_in(self, sender: NodeId, sent: Size, here: _Reached) -> Iterator[_Reached]:
+        """Report what sees other characters in an item; yield the items to which all of them are moved."""
+        node, placed, wave, first, end = here
         size = size_of(placed.field)
         if size is None or (sender, node) in self._seen:
             return
@@ -129,7 +151,7 @@ class Shifted:
                 if taken.characters > stays and ("too short", edge.target) not in self._found:
                     self._found.add("part", edge.target, lengths, onward.steps, why, edge.citations, "may")
             else:
-                self._follow(sender, sent, edge.target, other, max(ends), onward._replace(filled=given), stays)
+                yield _Reached(edge.target, other, onward._replace(filled=given), stays, max(ends))
 
     def _shifts(self, edge: EstateEdge, sent: Sizes, size: Size) -> bool:
         """Return whether what grows is shifted in a text that receives it, or shifts what is next to it there."""
