@@ -51,6 +51,7 @@ ORDERS = {"reads ORDER may 1", "reads LINE may 1"}
         ("A B", "CALL 'CBLTDLI' USING F A IO", "OTHERPSB", "", set()),
         # EXEC DLI has the number of the PCB. A GU without a segment brings the root, and a DLET changes what was brought.
         ("", "EXEC DLI GN USING PCB(2) INTO(F) END-EXEC", "P", "", {"reads CUST may 4"}),
+        ("", "EXEC DLI GET NEXT USING PCB(2) INTO(F) END-EXEC", "P", "", {"reads CUST may 4"}),
         ("A B", "CALL 'CBLTDLI' USING 'GHU ' A IO", "P", "", {"reads ORDER may 1"}),
         ("A B", "CALL 'CBLTDLI' USING 'DLET' B IO", "P", "", {"writes CUST may 4"}),
         ("A B", "CALL 'CBLTDLI' USING 'ISRT' B IO", "P", "", set()),

@@ -803,3 +803,11 @@ def test_a_main_program_goes_on_after_exit_program(using: str, unreached: list[s
     found = told(fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", *lines, *rest))
     assert dead(found) == unreached
     assert found.paragraphs[0].falls_into == (None if using else "LAST-ONE")
+
+
+def test_a_stop_run_that_is_performed_is_not_for_a_program_that_nobody_called() -> None:
+    """Behind an EXIT PROGRAM stands whatever is performed from elsewhere."""
+    lines = ("FIRST-ONE.", "    IF 1 = 2 PERFORM LAST-ONE.", "    EXIT PROGRAM.", "LAST-ONE.", "    STOP RUN.")
+    found = told(program(*lines))
+    assert dead(found) == []
+    assert found.paragraphs[0].falls_into is None

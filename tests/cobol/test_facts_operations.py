@@ -496,6 +496,25 @@ def test_a_failure_is_handled_by_its_response() -> None:
     assert [one.kind for one in found.errors] == ["RESP", "RESP"]
 
 
+@pytest.mark.parametrize(
+    ("written", "function", "deed"),
+    [
+        ("GET UNIQUE", "GU", "read"),
+        ("GET NEXT", "GN", "read"),
+        ("GET NEXT IN PARENT", "GNP", "read"),
+        ("INSERT", "ISRT", "create"),
+        ("LOAD", "ISRT", "create"),
+        ("REPLACE", "REPL", "update"),
+        ("DELETE", "DLET", "delete"),
+    ],
+)
+def test_a_function_of_dli_may_be_spelled_out(written: str, function: str, deed: str) -> None:
+    """EXEC DLI GET UNIQUE is EXEC DLI GU."""
+    found = ran(f"EXEC DLI {written} USING PCB(1) SEGMENT(ROOT) END-EXEC")
+    assert [(one.function, one.segments) for one in found.dli] == [(function, ("ROOT",))]
+    assert [getattr(one, deed) for one in found.crud] == [(found.dli[0].line,)]
+
+
 def test_dli_by_exec_and_by_call_have_the_same_facts() -> None:
     """Both have the function, the segments from the outermost, the PCB and the area."""
     found = ran(

@@ -182,6 +182,7 @@ def test_host_variables_stand_beside_columns(text: str, uses: str) -> None:
         ("INSERT INTO T (A, B) VALUES (:X, (SELECT C FROM U WHERE D = :Y))", ["Y U.D"]),
         ("SELECT A INTO :X FROM T WHERE EXISTS (SELECT 1 FROM U, V WHERE B = :Y)", []),
         ("SELECT A INTO :X FROM T WHERE B = (SELECT C FROM U WHERE D = :Y", []),
+        ("SELECT A INTO :X FROM T WHERE B = (SELECT TRIM(C FROM D) WHERE E = :Y)", []),
     ],
 )
 def test_what_subqueries_compare_is_found_at_any_depth(text: str, uses: list[str]) -> None:

@@ -71,6 +71,11 @@ class WrittenCall(NamedTuple):
     copied: tuple[int, ...]
     header: str
 
+    @property
+    def name(self) -> str:
+        """The called program in capitals, without quotes; that of a data item if the CALL names one."""
+        return _bare(self.target)
+
 
 def callings(code: Code) -> tuple[WrittenCall, ...]:
     """Return every CALL, including those in copybooks, every ENTER of a routine in another language, every CHAIN, and every
@@ -215,9 +220,13 @@ def is_interface(target: str) -> bool:
     """Return whether a called name is a system interface rather than a program of the estate: DL/I, MQ, Language Environment,
     the stubs of an SQL precompiler, other databases, or the routines of a COBOL runtime or an operating system.
     """
-    name = target.strip("'\"").strip().upper()
-    named = name in DLI_INTERFACES or is_translated(name)
-    return named or name.startswith(_OF_SYSTEMS)
+    name = _bare(target)
+    return name in DLI_INTERFACES or is_translated(name) or name.startswith(_OF_SYSTEMS)
+
+
+def _bare(target: str) -> str:
+    """Return a called name in capitals, without quotes and the blanks inside them."""
+    return target.strip(_QUOTES).strip().upper()
 
 
 def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mapping[str, Resolved]) -> ProgramCall:

@@ -40,7 +40,7 @@ def columns(text: str) -> tuple[frozenset[str] | None, ...]:
     begin += words[begin : begin + 1] in (["DISTINCT"], ["ALL"])
     end = outer[min(plain.index(word) for word in ("INTO", "FROM") if word in plain)][0]
     commas = [at for at, word in outer if word == "," and begin <= at < end]
-    named = named_tables(words, outer[plain.index("FROM") :])
+    named = named_tables(words)
     ends = [*commas, end]
     return tuple(_tables(words[a:b], named) for a, b in zip([begin, *(at + 1 for at in commas)], ends, strict=True))
 
@@ -55,13 +55,13 @@ def outermost(words: Sequence[str]) -> Iterator[tuple[int, str]]:
         depth += word == "("
 
 
-def named_tables(words: Sequence[str], outer: Sequence[tuple[int, str]]) -> dict[str, str]:
-    """Return the tables of a FROM by the qualifiers that columns may have: the table's name, its last part, and its alias; and "",
+def named_tables(words: Sequence[str]) -> dict[str, str]:
+    """Return the tables of a query by the qualifiers that columns may have: the table's name, its last part, and its alias; and "",
     for unqualified columns, if there is only one table.
     """
     found: dict[str, str] = {}
     listing = is_within = False
-    for at, word in outer:
+    for at, word in outermost(words):
         if word in {"FROM", "JOIN"} or (listing and word == ","):
             listing = True
             table = words[at + 1] if at + 1 < len(words) else ""

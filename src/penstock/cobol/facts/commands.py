@@ -39,7 +39,7 @@ def commands(calls: Sequence[WrittenCall], names: FileNames) -> Iterator[Command
         names: The values that an item may have anywhere in the program, including composed texts.
     """
     for call in calls:
-        if call.target.strip("'\"").strip().upper() not in _RUNNERS or not call.parameters:
+        if call.name not in _RUNNERS or not call.parameters:
             continue
         said = literal(call.parameters[0])
         texts = [Resolved(said, "VALUE", call.line, call.copybook)] if said else names.of(call.parameters[0])

@@ -83,8 +83,7 @@ def sites(
         if one.operation.startswith("WHENEVER")
     ]
     for call in calls:
-        name = call.target.strip("'\"").strip().upper()
-        if name in _ABENDS:
+        if call.name in _ABENDS:
             found.append(
                 ErrorSite(
                     "ABEND",
@@ -111,7 +110,7 @@ def _checks(rules: Iterable[BranchRule]) -> Iterator[ErrorSite]:
         yield _checked(rule, branch)
         handling = [branch] if branch else []
         tested = _tested(rule)
-        if rule.verb == "IF" and handling == [*rule.branches[:1]] and not tested.isdisjoint(failed.get(rule.line, ())):
+        if handling == [*rule.branches[:1]] and not tested.isdisjoint(failed.get(rule.line, ())):
             handling += rule.branches[1:]
             for other in rule.branches[1:]:
                 yield _checked(rule, other)

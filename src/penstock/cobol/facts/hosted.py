@@ -58,7 +58,7 @@ def host_columns(text: str, asked: str = "") -> tuple[HostColumn, ...]:
     if words[:1] == ["UPDATE"] and len(words) > 2:
         tables = dict.fromkeys(("", words[1], words[1].rpartition(".")[2], words[2]), words[1])
     elif "FROM" in outer and outer.count("SELECT") < 2:
-        tables = _tables(query)
+        tables = named_tables(query)
     else:
         return ()
     if asked:
@@ -76,7 +76,7 @@ def _in_subqueries(words: Sequence[str], around: Mapping[str, str]) -> Iterator[
     """
     for query in _apart(words)[1]:
         if "FROM" in query and query.count("SELECT") == 1:
-            own = _tables(query)
+            own = named_tables(query)
             yield from _named(_compared(query), {**around, "": own.get("", ""), **own})
 
 
@@ -97,12 +97,6 @@ def _apart(words: Sequence[str]) -> tuple[list[str], list[list[str]]]:
             continue
         levels[-1].append(word)
     return levels[0], found
-
-
-def _tables(query: Sequence[str]) -> dict[str, str]:
-    """Return the tables of a query by the qualifiers that its columns may have."""
-    listed = list(outermost(query))
-    return named_tables(query, listed[[word for _, word in listed].index("FROM") :])
 
 
 def _named(found: Iterable[_Found], tables: Mapping[str, str]) -> Iterator[HostColumn]:

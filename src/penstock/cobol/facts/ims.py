@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from .calls import WrittenCall
     from .code import Block, Code
+    from .execs import ExecCommand
     from .naming import DataNames
     from .reaching import Reaching
     from .resolving import Values
@@ -31,6 +32,10 @@ _MOST_LETTERS = 4  # of a function; a longer text is another parameter
 _NAME = 8  # of a segment, with which a search argument begins
 _OF_MESSAGE = 3  # parameters: the function, the PCB, and the area
 _MOST_SEGMENTS = 255  # of a database, and so of a PCB
+
+
+_SHORT = {"INSERT": "ISRT", "LOAD": "ISRT", "REPLACE": "REPL", "DELETE": "DLET"}
+"""The functions that EXEC DLI spells out, and LOAD, which inserts into an empty database. Source: IBM, IMS, EXEC DLI commands."""
 
 
 _Held = dict[str, "tuple[Resolved, ...]"]
@@ -70,7 +75,7 @@ def operations(
         reaching: The values of items at a statement, for a function that is moved to its item before each call.
         calls: The CALLs.
     """
-    asked = [call for call in calls if call.target.strip("'\"").strip().upper() in DLI_INTERFACES]
+    asked = [call for call in calls if call.name in DLI_INTERFACES]
     reaching.follow(name for call in asked for name in call.parameters[:2] if len(_said(name, values)) > 1)
     found = [_block(block, code, values) for block in code.blocks if block.exec.kind == "DLI"]
     messages = {key(call.parameters[1]) for call in asked if _is_of_message(call, values)}
@@ -94,8 +99,9 @@ def _block(block: Block, code: Code, values: Values) -> DliOperation:
             steps.append(_Step(_by_name((value.value, value) for value in held) or {item: ()}, False))
         elif option in {"INTO", "FROM"} and steps:
             steps[-1] = steps[-1]._replace(is_transferred=True)
+    function = _function(command)
     return DliOperation(
-        function=command.name,
+        function=function,
         segments=tuple(step.first for step in steps),
         pcb=command.get("PCB") or (name or None),
         area=command.get("INTO", "FROM"),
@@ -104,8 +110,15 @@ def _block(block: Block, code: Code, values: Values) -> DliOperation:
         end_line=block.end_line,
         paragraph=code.name(block.paragraph, block.header),
         copybook=block.copybook,
-        uses=tuple(_uses(_Functions((command.name,), True), steps)),
+        uses=tuple(_uses(_Functions((function,), True), steps)),
     )
+
+
+def _function(command: ExecCommand) -> str:
+    """Return the function of an EXEC DLI, in short if it is spelled out: GET NEXT IN PARENT is GNP."""
+    if command.name == "GET":
+        return "GU" if command.has("UNIQUE") else "GNP" if command.has("PARENT") else "GN"
+    return _SHORT.get(command.name, command.name)
 
 
 def _is_of_message(call: WrittenCall, values: Values) -> bool:

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from ..program import Program
-    from .code import Node
+    from .code import Node, ReadStatement
     from .control import ControlEdge
 
-_GONE = frozenset({"GOBACK", "STOP RUN", "STOP THREAD", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
+GONE = frozenset({"GOBACK", "STOP RUN", "STOP THREAD", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
+"""The verbs with which control leaves a program or thread for good."""
 _LEAVES = frozenset({"RETURN", "XCTL"})
 _ESCAPES = frozenset({"EXIT PARAGRAPH", "EXIT SECTION"})
 _LOOPS = frozenset({"UNTIL", "VARYING", "TIMES"})
@@ -220,12 +221,17 @@ def _leaves(node: Node, gone: AbstractSet[int]) -> bool:
     if said.verb == "GO TO":
         return "DEPENDING" not in said.keys
     if said.verb == "EXEC CICS":
-        words = said.keys[0].split()
-        command = words[2].partition("(")[0] if len(words) > 2 else ""
+        command = cics_command(said)
         return command == "ABEND" or (command in _LEAVES and not comes_back(said.keys[0]))
     if said.verb == "PERFORM":
         return said.line in gone and said.copybook is None and _LOOPS.isdisjoint(said.keys)
-    return said.verb in _GONE
+    return said.verb in GONE
+
+
+def cics_command(said: ReadStatement) -> str:
+    """Return the first word of the command of an EXEC CICS, in capitals; "" for an empty one."""
+    words = said.keys[0].split(None, 3)
+    return words[2].partition("(")[0] if len(words) > 2 else ""
 
 
 def _all_leave(node: Node, leaves: set[int]) -> bool:

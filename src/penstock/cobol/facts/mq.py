@@ -159,7 +159,7 @@ class _Found:
         for said in code.of("MOVE"):
             self._move(said)
         for call in asked:
-            if _name(call) == "MQOPEN" and len(call.parameters) > 3:
+            if call.name == "MQOPEN" and len(call.parameters) > 3:
                 self._handles.add(key(call.parameters[3]), _opening(call))
         self._described.sort()
         self._handles.sort()
@@ -168,7 +168,7 @@ class _Found:
         """Return the queues that a call may use; none if there are too many."""
         if len(call.parameters) < 2:
             return ()
-        is_opening = _name(call) in {"MQOPEN", "MQPUT1"}
+        is_opening = call.name in {"MQOPEN", "MQPUT1"}
         at = _opening(call)
         found = self._of_descriptor(at, call) if is_opening else self._of_handle(key(call.parameters[1]), at, 0)
         return found if len(found) <= _MOST_QUEUES else ()
@@ -255,7 +255,7 @@ def operations(
         reaching: The values that items can have at a statement, for queues named by an item.
         calls: The CALLs.
     """
-    asked = [call for call in calls if _CALL.fullmatch(_name(call))]
+    asked = [call for call in calls if _CALL.fullmatch(call.name)]
     if not asked:
         return ()
     found = _Found(code, asked)
@@ -272,7 +272,7 @@ def _operation(
     texts = dict.fromkeys(one.text for one in queues)
     resolved = {value.value: value for one in named for value in one.values}
     return MqOperation(
-        call=_name(call),
+        call=call.name,
         queue=_NAME if len(texts) > 1 else next(iter(texts), None),
         resolved=tuple(resolved.values()),
         is_sure=len(resolved) == 1 and all(one.is_sure for one in named),
@@ -298,8 +298,3 @@ def _values(queue: _Queue, values: Values, reaching: Reaching) -> ReachedValues:
 def _opening(call: WrittenCall) -> _Step:
     """Return a call as what gives a handle its value."""
     return _Step((call.line, call.site.start), (call.paragraph, call.header), call, call.line, call.copybook, call.site)
-
-
-def _name(call: WrittenCall) -> str:
-    """Return the name of a called program in capitals, without quotes."""
-    return call.target.strip("'\"").strip().upper()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..clauses import FIGURATIVE
 from .arguments import parameters
+from .code import qualifiers
 from .resolving import literal
 from .resources import DLI_INTERFACES, RUNNING, ReachedValues, Resolved
 from .solving import Solution
@@ -425,12 +426,7 @@ class Reaching:
         """Return the value that SET … TO TRUE assigns; None for any other SET."""
         if "TRUE" not in said.keys or not mention.is_condition:
             return None
-        qualifiers = []
-        at = mention.at + 1
-        while at + 1 < len(said.keys) and said.keys[at] in {"OF", "IN"}:
-            qualifiers.append(said.keys[at + 1])
-            at += 2
-        for found in self._names.mean(said.keys[mention.at], qualifiers):
+        for found in self._names.mean(said.keys[mention.at], qualifiers(said.keys, mention.at + 1)):
             if found.condition is not None and found.item == mention.items[0]:
                 values = self._names.items[found.item].conditions[found.condition].values
                 return self._sliced(_text(values[0]), found.item, item, offset) if values else None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..procedure import NETWORK, STRANGE
 from ..program import key
 from ..reserved import INTRINSIC, is_reserved
-from .code import is_inline, performed_at
+from .code import is_inline, performed_at, qualifiers
 from .data import ItemPart
 from .execs import body, tokens
 from .host_variables import host_variables
@@ -400,7 +400,7 @@ class References:
         if not to:
             return
         sources = self._names.mean(keys[2], keys[4:to:2])
-        targets = self._names.mean(keys[to + 1], _qualifiers(keys, to + 2))
+        targets = self._names.mean(keys[to + 1], qualifiers(keys, to + 2))
         for source in sources[:1]:
             for target in targets[:1]:
                 for one, other in self._pairs(source.item, target.item, said.verb):
@@ -467,15 +467,6 @@ def _category(item: DataItem) -> str:
     if symbols & set("B0/"):
         return "ALPHANUMERIC-EDITED"
     return {"A": "ALPHABETIC", "N": "NATIONAL", "G": "DBCS"}.get("".join(symbols), "ALPHANUMERIC")
-
-
-def _qualifiers(keys: Sequence[str], at: int) -> list[str]:
-    """Return the names after each OF or IN that follows a name."""
-    found = []
-    while at + 1 < len(keys) and keys[at] in {"OF", "IN"}:
-        found.append(keys[at + 1])
-        at += 2
-    return found
 
 
 def references(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
+from .code import qualifiers
 from .resources import Resolved
 
 if TYPE_CHECKING:
@@ -215,11 +216,9 @@ class Values:
             elif word == ":" and depth and found:
                 found.pop()
             elif depth == 0 and word in self._names.known:
-                qualifiers = []
-                while at + 1 < end and keys[at] in {"OF", "IN"}:
-                    qualifiers.append(keys[at + 1])
-                    at += 2
-                means = self._names.mean(word, qualifiers)[:MAX_SAME]
+                of = qualifiers(keys[:end], at)
+                at += 2 * len(of)
+                means = self._names.mean(word, of)[:MAX_SAME]
                 found += [meaning.item for meaning in means if meaning.condition is None]
         return found
 

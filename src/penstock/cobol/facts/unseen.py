@@ -106,7 +106,7 @@ class Unseen:
         """Return the values that a MOVE brings."""
         word = said.keys[1]
         if said.kinds[1] == "literal":
-            text = (literal(word) or "").rstrip() if word[0] in "'\"" else ""
+            text = literal(word)
             found = (Resolved(text, "MOVE", said.line, said.copybook),) if text else ()
             return ReachedValues(found, bool(found), "")
         if self._names.one(word) is None:

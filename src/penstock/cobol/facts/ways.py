@@ -15,7 +15,7 @@ from ..program import key, number
 from .code import is_inline, nests, performed_at
 from .execs import comes_back
 from .flow import Places
-from .leaving import divided
+from .leaving import GONE, cics_command, divided
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,6 @@ Range = tuple[int, int]
 _Named = tuple[str, str | None]
 """The name of a paragraph or section in a statement, and the section that qualifies it."""
 
-_GONE = frozenset({"GOBACK", "STOP RUN", "STOP THREAD", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
 _FILE_VERBS = frozenset({"OPEN", "CLOSE", "READ", "WRITE", "REWRITE", "DELETE", "START"})
 _OF = frozenset({"OF", "IN"})
 _THRU = frozenset({"THRU", "THROUGH"})
@@ -298,7 +297,7 @@ class Ways:
         verb = said.verb
         if verb == "GO TO":
             return self._jump(said, following)
-        if verb in _GONE:
+        if verb in GONE:
             return [EXIT]
         if verb == "EXIT PARAGRAPH":
             return [self.end(self._part)]
@@ -312,14 +311,11 @@ class Ways:
             return [
                 next((node for sentence, node in self._sentences if sentence > said.sentence), self.end(self._part))
             ]
-        if verb == "EXEC CICS":
-            words = said.keys[0].split()
-            command = words[2].partition("(")[0] if len(words) > 2 else ""
-            if command in {"RETURN", "ABEND", "XCTL"}:
-                # Without RESP or NOHANDLE, an error ends the task or leads to a label; with one of them, the next statement runs.
-                handled = comes_back(said.keys[0])
-                hub = self._on_error["EXEC CICS"]
-                return [EXIT, *([following] if handled else []), *([hub] if hub is not None else [])]
+        if verb == "EXEC CICS" and cics_command(said) in {"RETURN", "ABEND", "XCTL"}:
+            # Without RESP or NOHANDLE, an error ends the task or leads to a label; with one of them, the next statement runs.
+            handled = comes_back(said.keys[0])
+            hub = self._on_error["EXEC CICS"]
+            return [EXIT, *([following] if handled else []), *([hub] if hub is not None else [])]
         return None
 
     def _side_ways(self, said: ReadStatement, number: int, following: int) -> None:
