@@ -9,6 +9,7 @@ from tests.cobol.test_dds import edges
 from tests.cobol.test_graph import graph_of
 
 from penstock.cobol.estate import member
+from penstock.cobol.facts.data import MoveWay
 from penstock.cobol.graph import impact
 
 pytestmark = pytest.mark.proves("C-16")
@@ -84,6 +85,9 @@ def test_cl_passes_its_variables_to_the_parameters_of_programs() -> None:
         ("RUN.&TO passes to GONE", "is", 14),
         ("RUN.&NOT passes to GONE", "is", 14),
     }
+    # SBMJOB passes copies, so that nothing comes back; CALL passes the variables themselves.
+    ways = {edge.target.name: edge.ways for edge in graph.drawn if edge.verb == "passes to"}
+    assert (ways["SHOW.LK-DAY"], ways["CHARGE.LK-RATE"]) == ((MoveWay(is_copied=True),), ())
     assert edges(graph, "NIGHT.&D", "field")["SHOW.W-DAY", "passes to", "NIGHT.&D"] == "is"
     (sent,) = [edge for edge in graph.drawn if edge.target.name == "CHARGE.LK-RATE" and edge.verb == "passes to"]
     assert next((one.path, one.line, one.end_line) for one in sent.citations) == ("RUN.clp", 7, 8)

@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from .code import Code
     from .data import DataItem
     from .naming import DataNames
-    from .resources import CicsOperation, DliOperation, IdmsOperation, MqOperation, ProgramFile, Resolved, SqlOperation
+    from .resources import (
+        CicsOperation,
+        DliOperation,
+        FileUse,
+        IdmsOperation,
+        MqOperation,
+        ProgramFile,
+        Resolved,
+        SqlOperation,
+    )  # fmt: skip
     from .values import ProgramType
 
 # What each operation does to its resource, as create, read, update or delete.
@@ -33,7 +42,7 @@ _FILE_DEEDS = {
     "RETURN": "read",
     "RELEASE": "create",
 }
-_CICS_DEEDS = {
+CICS_DEEDS = {
     **dict.fromkeys(("READ", "READNEXT", "READPREV", "STARTBR"), "read"),
     "WRITE": "create",
     "REWRITE": "update",
@@ -55,20 +64,20 @@ _SQL_DEEDS = {
     "MERGE": ("create", "update"),
     "TRUNCATE": ("delete",),
 }
-_DLI_DEEDS = {
+DLI_DEEDS = {
     **dict.fromkeys(("GU", "GN", "GNP", "GHU", "GHN", "GHNP"), "read"),
     "ISRT": "create",
     "REPL": "update",
     "DLET": "delete",
 }
-_IDMS_DEEDS = {
+IDMS_DEEDS = {
     **dict.fromkeys(("OBTAIN", "FETCH", "FIND", "GET", "LOCK", "SECURE"), "read"),
     **dict.fromkeys(("STORE", "CREATE", "RECREATE"), "create"),
     **dict.fromkeys(("MODIFY", "CONNECT", "DISCONNECT", "INSERT", "REMOVE"), "update"),
     "ERASE": "delete",
 }
 _SORT_DEEDS = {"USING": "read", "GIVING": "create"}
-_MQ_DEEDS = {"MQGET": "read", "MQPUT": "create", "MQPUT1": "create"}
+MQ_DEEDS = {"MQGET": "read", "MQPUT": "create", "MQPUT1": "create"}
 _CLOCK = frozenset(
     {"DATE", "DAY", "DAY-OF-WEEK", "TIME", "CENTURY-DATE", "CENTURY-DAY", "DATE-AND-TIME", "DAY-AND-TIME"}
 )
@@ -122,11 +131,16 @@ def crud(found: InterfaceOperations) -> tuple[Access, ...]:
     return deeds.found()
 
 
+def deed_of(use: FileUse) -> str | None:
+    """Return what a statement does with the records of its file; None if it does nothing with them."""
+    return _SORT_DEEDS.get(use.mode or "") if use.verb in {"SORT", "MERGE"} else _FILE_DEEDS.get(use.verb)
+
+
 def _of_files(found: InterfaceOperations) -> Iterator[_Deed]:
     """Yield what statements do with files."""
     for file in found.files:
         for use in (one for one in file.uses if one.is_run):
-            deed = _SORT_DEEDS.get(use.mode or "") if use.verb in {"SORT", "MERGE"} else _FILE_DEEDS.get(use.verb)
+            deed = deed_of(use)
             if deed:
                 yield "file", file.name, deed, use.line
 
@@ -134,7 +148,7 @@ def _of_files(found: InterfaceOperations) -> Iterator[_Deed]:
 def _of_cics(found: InterfaceOperations) -> Iterator[_Deed]:
     """Yield what commands do with files and queues; a WRITEQ TS with REWRITE is an update."""
     for operation in found.cics:
-        deed = _CICS_DEEDS.get(operation.command)
+        deed = CICS_DEEDS.get(operation.command)
         if deed and operation.resource and operation.kind in {"file", "tsqueue", "tdqueue"}:
             # Temporary storage is overwritten by an option of WRITEQ, not by a separate command.
             again = operation.command == "WRITEQ TS" and operation.option("REWRITE") is not None
@@ -161,7 +175,7 @@ def _of_dli(found: InterfaceOperations) -> Iterator[_Deed]:
     """Yield what calls do with segments."""
     for call in found.dli:
         for use in call.uses:
-            deed = _DLI_DEEDS.get(use.function)
+            deed = DLI_DEEDS.get(use.function)
             if deed:
                 yield "segment", use.segment, deed, call.line
 
@@ -169,7 +183,7 @@ def _of_dli(found: InterfaceOperations) -> Iterator[_Deed]:
 def _of_mq(found: InterfaceOperations) -> Iterator[_Deed]:
     """Yield what calls do with queues."""
     for call in found.mq:
-        deed = _MQ_DEEDS.get(call.call)
+        deed = MQ_DEEDS.get(call.call)
         if deed and call.queue:
             for name in _named(call.queue, call.resolved):
                 yield "queue", name, deed, call.line
@@ -178,7 +192,7 @@ def _of_mq(found: InterfaceOperations) -> Iterator[_Deed]:
 def _of_idms(found: InterfaceOperations) -> Iterator[_Deed]:
     """Yield what statements do with IDMS records that they name, rather than with the current record."""
     for one in found.idms:
-        deed = _IDMS_DEEDS.get(one.verb)
+        deed = IDMS_DEEDS.get(one.verb)
         if deed and one.record:
             yield "record", one.record, deed, one.line
 

@@ -123,8 +123,7 @@ class Arriving:
         if (doubt or len(found) > 1) and certainty == "is":
             certainty, why = "may", doubt or f"several programs are called {name}"
         hidden = "" if found else self._callees.hidden(name)
-        end_line = sending.end_line if sending.end_line > sending.line else None
-        here = CitedLine(part.path, sending.line, sending.copybook, end_line)
+        here = CitedLine.spanning(part.path, sending.line, sending.end_line, sending.copybook)
         return _Reached(self._calling.nodes(name, found), found, certainty, why, hidden, here)
 
     def _arguments(self, number: int, sending: Passing) -> Iterator[_Argument]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..facts.interface import DLI_DEEDS
 from ..program import key
+from .operations import verb_of
 from .values import CitedLine, EstateEdge, NodeId, UnnamedCall
 
 if TYPE_CHECKING:
@@ -16,12 +18,9 @@ if TYPE_CHECKING:
 
     from ..estate.ims import Pcb, Psb
     from ..facts.values import Facts
-    from .values import ProgramPart, Verb
+    from .values import ProgramPart
 
-_BROWSING: dict[str, Verb] = {
-    **dict.fromkeys(("GU", "GN", "GNP", "GHU", "GHN", "GHNP", "GET NEXT", "GET NEXT IN PARENT"), "reads"),
-    **dict.fromkeys(("REPL", "DLET"), "writes"),
-}
+_BROWSING = {function: verb_of(deed) for function, deed in DLI_DEEDS.items() if function != "ISRT"}
 _ROOT = frozenset({"GU", "GHU"})
 """The functions that bring the root if they name no segment."""
 _WHY = {
@@ -45,7 +44,7 @@ def unnamed_calls(facts: Facts, path: str) -> tuple[UnnamedCall, ...]:
         pcb = key(one.pcb)
         places = tuple((names.index(pcb), len(names)) for names in entries if pcb in names)
         number = int(pcb) if pcb.isascii() and pcb.isdigit() and len(pcb) < 4 else None
-        cited = CitedLine(path, one.line, one.copybook, one.end_line if one.end_line > one.line else None)
+        cited = CitedLine.spanning(path, one.line, one.end_line, one.copybook)
         if places or number is not None:
             functions = (said for said in one.function.split(" or ") if said in _BROWSING)
             found += [UnnamedCall(said, places, number, cited) for said in functions]

@@ -80,7 +80,7 @@ def _part(member: Member, variables: ClVariables) -> ProgramPart:
 
 def _edge(move: ClMove, source: LaidField, target: LaidField, path: str) -> EstateEdge:
     """Return what a CHGVAR does."""
-    cited = (CitedLine(path, move.line, None, move.end_line if move.end_line > move.line else None),)
+    cited = (CitedLine.spanning(path, move.line, move.end_line),)
     if move.is_made:
         return EstateEdge(source.node, "computes", target.node, "is", cited)
     way = MoveWay(sent=_characters(move.source), taken=_characters(move.target))

@@ -187,7 +187,7 @@ def copied_by_cl(member: Member) -> Iterator[tuple[CopiedRecords, str]]:
     """Yield which files a CL program copies to which (CPYF), each with the reason if it may be another file."""
     for copy in member.copies:
         source, target = NodeId("dataset", copy.source), NodeId("dataset", copy.target)
-        cited = CitedLine(member.path, copy.line, None, copy.end_line if copy.end_line > copy.line else None)
+        cited = CitedLine.spanning(member.path, copy.line, copy.end_line)
         doubt = "" if copy.is_sure else "a variable or an OVRDBF of CL says which files"
         why = doubt or ("its FMTOPT lays the records anew" if copy.is_rebuilt else "")
         me = NodeId("program", member.name.upper())

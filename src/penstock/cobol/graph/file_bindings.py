@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..facts.interface import deed_of
 from ..program import key
 from .naming import plain_path
+from .operations import verb_of
 from .values import CitedLine, FileBinding, FileName
 
 if TYPE_CHECKING:
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
     from ..facts.resources import FileUse, ProgramFile
     from .values import Verb
 
-_READS = frozenset({"READ", "START", "RETURN"})
-_WRITES = frozenset({"WRITE", "REWRITE", "DELETE", "RELEASE"})
 _PATH = re.compile(r"(?!.*:\Z)(?=.*\w)(?:.*[./\\].*)")
 """The name of a file on systems without JCL, which cannot be a DD name; `LPT1:` is a device."""
 _DEVICE = re.compile(
@@ -75,11 +75,10 @@ def records_of(items: Iterable[DataItem]) -> dict[str, tuple[int, ...]]:
 
 def done_by(use: FileUse) -> tuple[Verb, ...]:
     """Return what a statement does with its file."""
-    if use.verb in {"SORT", "MERGE"}:
-        return ("reads",) if use.mode == "USING" else ("writes",) if use.mode == "GIVING" else ()
     if use.verb == "OPEN":
         return ("opens",)
-    return ("reads",) if use.verb in _READS else ("writes",) if use.verb in _WRITES else ()
+    deed = deed_of(use)
+    return () if deed is None else (verb_of(deed),)
 
 
 def _own_names(file: ProgramFile, path: str) -> Iterator[FileName]:

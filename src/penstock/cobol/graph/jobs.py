@@ -308,8 +308,8 @@ def catalogued(step: StepOfJob) -> Iterator[EstateEdge]:
 
 def stated_at(path: str, dd: Dd) -> tuple[CitedLine, ...]:
     """Return where a control statement of a DD is: in its stream, or in the members that it reads; its own line is not known."""
-    here = CitedLine(path, dd.line, None, dd.end_line if dd.end_line > dd.line else None)
-    return (here, *(CitedLine(member, 1, None, lines if lines > 1 else None) for member, lines in dd.members))
+    here = CitedLine.spanning(path, dd.line, dd.end_line)
+    return (here, *(CitedLine.spanning(member, 1, lines) for member, lines in dd.members))
 
 
 def idcams_control(dd: Dd) -> str:

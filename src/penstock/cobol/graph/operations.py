@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..facts.columns import columns
 from ..facts.host_variables import dotted
 from ..facts.hosted import host_columns
+from ..facts.interface import CICS_DEEDS, DLI_DEEDS, IDMS_DEEDS, MQ_DEEDS
 from ..program import key
 from .values import CitedLine, ColumnUse, EstateEdge, NodeId
 
@@ -21,30 +22,24 @@ if TYPE_CHECKING:
     from ..facts.values import Facts
     from .values import Certainty, Kind, Verb
 
+
+def verb_of(deed: str) -> Verb:
+    """Return the verb of an edge to a resource that a statement creates, reads, updates or deletes records of."""
+    return "reads" if deed == "read" else "writes"
+
+
 _SQL_READS = frozenset({"SELECT", "DECLARE CURSOR"})
 _SQL_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE"})
 _CICS: dict[str, tuple[Verb, Kind]] = {
-    **dict.fromkeys(("READ", "READNEXT", "READPREV", "STARTBR"), ("reads", "file")),
-    **dict.fromkeys(("WRITE", "REWRITE", "DELETE"), ("writes", "file")),
-    **dict.fromkeys(("READQ TS", "READQ TD"), ("reads", "queue")),
-    **dict.fromkeys(("WRITEQ TS", "WRITEQ TD", "DELETEQ TS", "DELETEQ TD"), ("writes", "queue")),
+    **{command: (verb_of(deed), "queue" if "Q T" in command else "file") for command, deed in CICS_DEEDS.items()},
     "SEND MAP": ("sends", "map"),
     "RECEIVE MAP": ("receives", "map"),
     "PUT CONTAINER": ("writes", "container"),
     "GET CONTAINER": ("reads", "container"),
 }
-_DLI: dict[str, Verb] = {
-    **dict.fromkeys(("GU", "GN", "GNP", "GHU", "GHN", "GHNP"), "reads"),
-    **dict.fromkeys(("ISRT", "REPL", "DLET"), "writes"),
-}
-# IDMS and similar databases: what a verb does to a record, and whether the record's area in the program is filled or sent.
+# IDMS and similar databases: whether a verb fills the record's area in the program, or sends it.
 _BRINGING = frozenset({"OBTAIN", "FETCH", "GET", "LOCK", "SECURE"})
 _SENDING = frozenset({"STORE", "MODIFY"})
-_IDMS: dict[str, Verb] = {
-    **dict.fromkeys((*_BRINGING, "FIND"), "reads"),
-    **dict.fromkeys((*_SENDING, "ERASE", "CONNECT", "DISCONNECT", "INSERT", "REMOVE", "CREATE", "RECREATE"), "writes"),
-}
-_MQ: dict[str, Verb] = {"MQGET": "reads", "MQPUT": "writes", "MQPUT1": "writes"}
 # A host variable followed by its indicator, which marks a null and is not the value of a column.
 _HOST = r"[A-Za-z0-9][\w$#@\-]*+(?:\.[A-Za-z0-9][\w$#@\-]*+)?"
 _INDICATOR = re.compile(rf":\s*+{_HOST}\s*+(?:INDICATOR\s*+)?:\s*+({_HOST})", re.IGNORECASE)
@@ -170,7 +165,7 @@ def _cited(
     one: SqlOperation | CicsOperation | DliOperation | IdmsOperation | MqOperation, program: DrawnProgram
 ) -> tuple[CitedLine, ...]:
     """Return the citation of a statement."""
-    return (CitedLine(program.path, one.line, one.copybook, one.end_line if one.end_line > one.line else None),)
+    return (CitedLine.spanning(program.path, one.line, one.end_line, one.copybook),)
 
 
 def _named_at(values: Iterable[Resolved], program: DrawnProgram) -> Iterator[CitedLine]:
@@ -257,9 +252,9 @@ def _dli(one: DliOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
     used: dict[tuple[Verb, str], bool] = {}
     places: dict[str, dict[CitedLine, None]] = {}
     for use in one.uses:
-        verb = _DLI.get(use.function)
-        if verb is not None:
-            at = (verb, key(use.segment.strip(_QUOTES)))
+        deed = DLI_DEEDS.get(use.function)
+        if deed is not None:
+            at = (verb_of(deed), key(use.segment.strip(_QUOTES)))
             used[at] = used.get(at, False) or use.is_sure
             places.setdefault(at[1], {}).update(dict.fromkeys(_named_at(use.said_by, program)))
     for (verb, segment), is_sure in used.items():
@@ -270,11 +265,11 @@ def _dli(one: DliOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
 
 def _idms(one: IdmsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
     """Yield what a statement does with the record that it names, and with the record's area if the program has one."""
-    verb = _IDMS.get(one.verb)
-    if verb is None or not one.record:
+    deed = IDMS_DEEDS.get(one.verb)
+    if deed is None or not one.record:
         return
     cited, record, area = _cited(one, program), NodeId("record", key(one.record)), _field(one.record, program)
-    yield EstateEdge(program.program, verb, record, "is", cited)
+    yield EstateEdge(program.program, verb_of(deed), record, "is", cited)
     if area is not None and one.verb in _BRINGING:
         yield EstateEdge(record, "moves to", area, "is", cited)
     elif area is not None and one.verb in _SENDING:
@@ -283,11 +278,11 @@ def _idms(one: IdmsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
 
 def _mq(one: MqOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
     """Yield what an MQ call does with its queue."""
-    verb = _MQ.get(one.call)
-    if verb is None or not one.queue:
+    deed = MQ_DEEDS.get(one.call)
+    if deed is None or not one.queue:
         return
     cited = _cited(one, program)
     for name, certainty, why in _named(one.queue, one.resolved, one.is_sure, one.unknown, program):
         node = NodeId("field", name) if certainty == "unknown" else NodeId("queue", name)
         named_at = _named_at((value for value in one.resolved if key(value.value) == name), program)
-        yield EstateEdge(program.program, verb, node, certainty, (*cited, *named_at), why)
+        yield EstateEdge(program.program, verb_of(deed), node, certainty, (*cited, *named_at), why)

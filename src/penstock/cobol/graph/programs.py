@@ -189,7 +189,7 @@ class _Drawing:
 
     def _cite(self, line: int, copybook: str | None = None, end_line: int = 0) -> tuple[CitedLine, ...]:
         """Return the citation of a statement of the program; copied code is cited at its COPY."""
-        return (CitedLine(self._path, line, copybook, end_line if end_line > line else None),)
+        return (CitedLine.spanning(self._path, line, end_line, copybook),)
 
     def _places(self, places: Sequence[SourcePlace]) -> Iterator[CitedLine]:
         """Yield the citations of places; those in a copybook refer to its own file if that is known."""

@@ -63,6 +63,11 @@ class CitedLine(NamedTuple):
     end_line: int | None = None
     """The last line of the statement, if any of its lines may be meant; None if `line` is."""
 
+    @classmethod
+    def spanning(cls, path: str, first: int, last: int, copybook: str | None = None) -> CitedLine:
+        """Return the citation of a statement by its first and last line."""
+        return cls(path, first, copybook, last if last > first else None)
+
 
 class EstateEdge(NamedTuple):
     """A sentence about two things in the estate."""
