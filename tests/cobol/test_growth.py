@@ -8,7 +8,7 @@ import pytest
 from tests.cobol.sources import program
 from tests.cobol.test_graph import estate, graph_of
 
-from penstock.cobol.graph import Carrying, Grown, NodeId, growth, impact, nodes_named
+from penstock.cobol.graph import Carrying, EstateGraph, Grown, NodeId, growth, impact, nodes_named
 
 Found = dict[tuple[str, str], Grown]
 
@@ -409,6 +409,38 @@ def test_of_the_fields_at_one_place_the_same_line_of_a_copybook_is_meant() -> No
         for at, text in enumerate((one, two))
     }
     graph = graph_of({"REC.cpy": copied.encode(), **{path: text.encode() for path, text in texts.items()}})
+    (field,) = nodes_named(graph, "ONE.RB")
+    assert {edge.target.name for edge in Carrying(graph).after(field) if edge.verb == "carried to"} == {"TWO.RB"}
+
+
+COPIES = """\
+       ID DIVISION.
+       PROGRAM-ID. {0}.
+       DATA DIVISION.
+       {1} SECTION.
+       COPY REC.
+       PROCEDURE DIVISION {2}.
+           {3}
+           GOBACK.
+"""
+
+
+def copying(copied: str) -> EstateGraph:
+    """Return the graph of two programs that copy a record, which one passes to the other; the first displays RA."""
+    one = COPIES.format("ONE", "WORKING-STORAGE", "", "CALL 'TWO' USING R. DISPLAY RA.")
+    two = COPIES.format("TWO", "LINKAGE", "USING R", "CONTINUE.")
+    texts = {"REC.cpy": f"       {copied}\n", "one.cbl": one, "two.cbl": two}
+    return graph_of({path: text.encode() for path, text in texts.items()})
+
+
+def test_entries_on_one_line_of_a_copybook_are_not_one_item() -> None:
+    """A field grows in all programs that copy it, and what is beside it on its line, as in the copybook of a map, does not."""
+    graph = copying("01 R. 02 RA PIC X(4). 02 RB PIC X(4). 02 RC REDEFINES RB PIC X(4).")
+    for asked in ("REC.RA", "ONE.RA"):
+        found = growth(graph, nodes_named(graph, asked), 2, carrying=Carrying(graph))
+        assert {one.node.name.partition(".")[2] for one in found if one.what == "field"} == {"RA"}
+    assert {node.name for node in nodes_named(graph, "REC.RB")} == {"REC.RB", "ONE.RB", "TWO.RB"}
+    assert "reads" not in {edge.verb for edge in impact(graph, "REC.RB").edges}
     (field,) = nodes_named(graph, "ONE.RB")
     assert {edge.target.name for edge in Carrying(graph).after(field) if edge.verb == "carried to"} == {"TWO.RB"}
 

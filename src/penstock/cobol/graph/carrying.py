@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..facts.data import WHOLE
 from .copying import linked
-from .structure import declared_at
+from .structure import declarations, declared_at
 from .values import RANK, CitedLine, EstateEdge, NodeId, less_sure
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ class Carrying:
         self._places: dict[str, _Area] = {}
         self._by_storage: dict[int, dict[tuple[int, int], list[_Area]]] = {}
         self._stored_fields: dict[int, dict[int, list[int]]] = {}
+        self._declarations: dict[int, tuple[tuple[str, int, int], ...]] = {}
         # A copied record has the same bytes in each program, and each of its fields leads to each of them.
         self._targets = lru_cache(_KNOWN_PLACES)(self._targets_at)
         for number, part in enumerate(graph.parts):
@@ -344,7 +345,7 @@ class Carrying:
     def _meant(self, here: _Area, place: _Bytes) -> list[tuple[_Area, bool]]:
         """Return the fields at some bytes that a field is carried to, each with whether it has exactly these bytes."""
         # If some field has exactly these bytes, the others that touch them are left out: they are its groups and
-        # redefinitions, and have their own edges from there. Fields declared by the same copybook line are preferred.
+        # redefinitions, and have their own edges from there. Fields that the same entry of a copybook declares are preferred.
         own = self._graph.parts[here.part].fields[here.field]
         targets = self._targets(place, own.in_table, own.usage == "GROUP")
         exact = [one for one in targets if one[1]]
@@ -352,10 +353,11 @@ class Carrying:
         alike = [one for one in exact if self._declared(one[0]) == declared]
         return alike or exact or list(targets)
 
-    def _declared(self, area: _Area) -> CitedLine:
-        """Return the line that declares a field."""
-        part = self._graph.parts[area.part]
-        return declared_at(part, part.fields[area.field])
+    def _declared(self, area: _Area) -> tuple[str, int, int]:
+        """Return the entry that declares a field."""
+        if area.part not in self._declarations:
+            self._declarations[area.part] = tuple(declarations(self._graph.parts[area.part]))
+        return self._declarations[area.part][area.field]
 
     def _reach(
         self,

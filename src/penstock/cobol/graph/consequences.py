@@ -100,7 +100,7 @@ class Wave(NamedTuple):
     steps: int
     causes: tuple[NodeId | None, ...]
     """The chain of growing items, each because of the one before: None for the field in question, then nodes. The last is the one
-    that it grows with: itself, or another one that the same line of a copybook declares."""
+    that it grows with: itself, or another one that the same entry of a copybook declares."""
     filled: tuple[CitedLine, ...] = ()
     """The statements that bring it the longer value; empty if any may."""
     now: Size | None = None

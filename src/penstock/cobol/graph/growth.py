@@ -10,7 +10,7 @@ room, and `stored` files, data sets and steps; `uses` knows which uses of a fiel
 reports. Leaves to others: calculated values, which are only named.
 
 Law: whatever is reported as certainly too short is shorter than what it receives, and whatever is too short is reported
-(`tests/cobol/test_growth_oracle.py`); nothing that the same line of a copybook declares, and that so grows with the field, is
+(`tests/cobol/test_growth_oracle.py`); nothing that the same entry of a copybook declares, and that so grows with the field, is
 reported to break. docs/grow.md says what is still missed.
 """
 
@@ -35,7 +35,7 @@ from .shifted import Shifted
 from .shortages import Sizes
 from .sizes import Bytes, Size, longer, size_of
 from .stored import Stored
-from .structure import declared_at
+from .structure import declarations, declared_at
 from .uses import Uses
 from .values import RANK, EstateEdge, NodeId, less_sure
 from .work_fields import WorkFields
@@ -106,12 +106,13 @@ class _Growing:
         self._waiting: deque[tuple[NodeId, Wave]] = deque()
         self._changed: dict[tuple[int, int], ProgramPart] = {}
         """The records to be laid out because a field in them has grown, by the identity of their part and their index."""
-        self._alike: dict[tuple[str, int], list[NodeId]] = {}
+        self._declared = {id(part): tuple(declarations(part)) for part in graph.parts}
+        self._alike: dict[tuple[str, int, int], list[NodeId]] = {}
+        """The fields that each entry of a copybook declares."""
         for part in graph.parts:
-            for field in part.fields:
-                # Two entries on one line of a program are not one item.
+            for field, entry in zip(part.fields, self._declared[id(part)], strict=True):
                 if field.name and (field.copybook_path or part.kind == "copybook"):
-                    self._alike.setdefault(_declared(part, field), []).append(field.node)
+                    self._alike.setdefault(entry, []).append(field.node)
 
     # ── which fields grow ──
 
@@ -124,9 +125,10 @@ class _Growing:
             self._grow(node, placed, Wave(then, "is", 0, (None,)))
 
     def _grow(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
-        """Let a field become as long as a wave says, with all fields that the same line of a copybook declares."""
+        """Let a field become as long as a wave says, with all fields that the same entry of a copybook declares."""
         own = size_of(placed.field)
-        for one in dict.fromkeys([node, *self._alike.get(_declared(placed.part, placed.field), ())]):
+        entry = self._declared[id(placed.part)][placed.at]
+        for one in dict.fromkeys([node, *self._alike.get(entry, ())]):
             there = self._carrying.place(one)
             if there is None:
                 continue
@@ -360,9 +362,3 @@ def _is_more(size: Size | None, known: Size | None) -> bool:
     if size is None or known is None:
         return known is not None
     return size.bytes > known.bytes or size.characters > known.characters or size.digits > known.digits
-
-
-def _declared(part: ProgramPart, field: LaidField) -> tuple[str, int]:
-    """Return the file and line that declare a field."""
-    cited = declared_at(part, field)
-    return cited.path, cited.line

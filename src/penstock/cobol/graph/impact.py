@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ..program import METHOD
 from .carrying import DIFFERS, Carrying
 from .naming import plain_path
+from .structure import declarations
 from .values import KINDS, RANK, VERBS, EstateEdge, NodeId
 
 if TYPE_CHECKING:
@@ -177,22 +178,17 @@ def _in_order(name: str, wanted: str) -> bool:
 
 def _instances(graph: EstateGraph, fields: Sequence[NodeId]) -> Iterator[NodeId]:
     """Yield the instances of copybook fields in the programs that copy them."""
-    places: set[tuple[str, int]] = set()
+    asked: set[tuple[str, int, int]] = set()
     for node in fields:
         part = graph.part_of(node)
         if part is not None and part.kind == "copybook":
-            places |= {
-                (part.path, field.line) for field in part.fields if field.name == node.name and field.copybook is None
+            asked |= {
+                entry for field, entry in zip(part.fields, declarations(part), strict=True) if field.name == node.name
             }
-            places |= {
-                (field.copybook_path, field.copybook_line)
-                for field in part.fields
-                if field.name == node.name and field.copybook_path and field.copybook_line
-            }
-    if places:
+    if asked:
         for part in graph.parts:
-            for field in part.fields:
-                if field.name and (field.copybook_path or "", field.copybook_line or 0) in places:
+            for field, entry in zip(part.fields, declarations(part), strict=True):
+                if field.name and entry in asked:
                     yield field.node
 
 

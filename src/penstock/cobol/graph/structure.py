@@ -43,6 +43,22 @@ def declared_at(part: ProgramPart, field: LaidField) -> CitedLine:
     return CitedLine(part.path, field.line, field.copybook)
 
 
+def declarations(part: ProgramPart) -> Iterator[tuple[str, int, int]]:
+    """Yield, for each field of a part, the file and line that declare it, and which entry of that line it is, from 0.
+
+    The programs that copy a copybook have the same item by the same entry, whatever REPLACING calls it. One line may have several
+    entries, as most have in the copybook that CICS generates from a map.
+    """
+    before: tuple[CitedLine, int] | None = None
+    number = 0
+    for field in part.fields:
+        cited = declared_at(part, field)
+        here = (cited, field.line)  # a second COPY of the same copybook is on another line of the program
+        number = number + 1 if here == before else 0
+        before = here
+        yield cited.path, cited.line, number
+
+
 def nearest_named(part: ProgramPart, index: int | None) -> LaidField | None:
     """Return a field if it has a name, else the nearest group around it that has one; None if there is none."""
     while index is not None and not part.fields[index].name:
