@@ -18,7 +18,7 @@ from penstock.cobol.graph.export import as_json
 from penstock.scribe.estate_reading import FileReader, ReadSetup, members_of, says_anything
 from penstock.scribe.file_work import documents_of_code
 from penstock.scribe.gathering import HEAD_BYTES, GatheredFile, gather
-from penstock.scribe.graphing import parts_of
+from penstock.scribe.graphing import drawn_file
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -61,8 +61,9 @@ def view(files: Sequence[GatheredFile]) -> EstateView:
     """Return what is said of some files."""
     members = members_of(files)
     shelf = Copybooks(files, members)
-    parts = [part for file in files if file.kind in DOCUMENTED_KINDS for part in parts_of(file, shelf)]
-    graph = EstateGraph(parts, members)
+    drawn = [drawn_file(file, shelf) for file in files if file.kind in DOCUMENTED_KINDS]
+    around = [*members, *(one.declares for one in drawn if one.declares is not None)]
+    graph = EstateGraph([part for one in drawn for part in one.parts], around)
     told = json.loads("".join(as_json(graph)))
     reader = FileReader(ReadSetup(files=files, members=members))
     documents: dict[str, list[Json]] = {}

@@ -10,6 +10,7 @@ import pytest
 from tests.scribe.pages.conftest import MILLWATER
 
 from penstock.cobol.estate import kind_of
+from penstock.cobol.graph import Carrying, growth, nodes_named
 from penstock.scribe import graphing, subjects
 from penstock.scribe.gathering import gather
 from penstock.workspace.root import Root
@@ -17,13 +18,11 @@ from penstock.workspace.root import Root
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from penstock.cobol.graph import ProgramPart
-
 
 class _Ending(graphing._Reader):
     """A reader whose process the system ends at the first file."""
 
-    def __call__(self, number: int) -> list[ProgramPart]:
+    def __call__(self, number: int) -> graphing.DrawnFile:
         if number == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         return super().__call__(number)
@@ -79,3 +78,17 @@ def test_members_of_one_name_in_two_libraries_are_two_layouts(tmp_path: Path) ->
     ]
     used = known.template["copybooks_used"]
     assert [value.said for record in used for value in record.fields["path"]] == ["LIB1/R.cpy", "LIB2/R.cpy"]
+
+
+def test_a_program_says_how_long_the_columns_of_its_tables_are(tmp_path: Path) -> None:
+    """Programs hold what a DCLGEN says instead of including it: their columns are too short for a longer field, too."""
+    (tmp_path / "P.cbl").write_text(
+        "       PROGRAM-ID. P.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n"
+        "           EXEC SQL DECLARE S.PAY TABLE ( NUMBER CHAR(8) NOT NULL ) END-EXEC.\n"
+        "       01  NUM  PIC X(8).\n       PROCEDURE DIVISION.\n"
+        "           EXEC SQL INSERT INTO S.PAY ( NUMBER ) VALUES ( :NUM ) END-EXEC.\n"
+    )
+    graph = graphing.draw(Root(str(tmp_path)), ["."]).graph
+    found = growth(graph, nodes_named(graph, "P.NUM"), 2, carrying=Carrying(graph))
+    columns = {one.node.name: (one.bytes, one.needed_bytes, one.certainty) for one in found if one.what == "column"}
+    assert columns == {"S.PAY.NUMBER": (8, 10, "is")}

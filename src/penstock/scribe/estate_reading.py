@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.cobol import scan
-from penstock.cobol.estate import Copybooks, Estate, Member, member
+from penstock.cobol.estate import Copybooks, Estate, Member, declaring, member
 from penstock.cobol.graph import part_of
 from penstock.cobol.program import in_library, key
 from penstock.scribe.file_work import ScannedFile, documents_of_code, subject
@@ -162,7 +162,7 @@ def shelf(found: Iterable[GatheredFile], members: Iterable[Member]) -> Copybooks
 def _declared(file: GatheredFile, one: ScannedFile) -> Member | None:
     """Return the tables that a program declares; a copybook that declares some is already a member."""
     declares = any(found.operation == "DECLARE TABLE" for part in one.parts for found in part.facts.sql)
-    return member(file.path, "dclgen", one.source.code.encode()) if file.kind == "cobol" and declares else None
+    return declaring(file.path, one.source.code) if file.kind == "cobol" and declares else None
 
 
 def _books(source: ScannedSource, path: str, shelf: Copybooks) -> tuple[dict[str, ScannedSource], dict[str, str]]:

@@ -12,7 +12,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol import scan
-from penstock.cobol.estate import COBOL_KINDS, DOCUMENTED_KINDS, Copybooks, kind_of, member
+from penstock.cobol.estate import COBOL_KINDS, DOCUMENTED_KINDS, Copybooks, declaring, kind_of, member
 from penstock.cobol.estate.kinds import decoded
 from penstock.cobol.facts import facts
 from penstock.cobol.graph import EstateGraph, part_of
@@ -21,9 +21,10 @@ from penstock.scribe.gathering import Skipped, gather
 from penstock.scribe.workers import Lost, Workers, processes_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from penstock.cobol import Format
+    from penstock.cobol.estate import Member
     from penstock.cobol.facts import Facts
     from penstock.cobol.graph import CitedLine, ProgramPart
     from penstock.scribe.gathering import GatheredFile
@@ -81,11 +82,21 @@ def draw(
             tell("reading", number, len(sources))
             if isinstance(drawn, Lost):
                 lost.append(Skipped(file.path, drawn.reason))
-            else:
-                parts += drawn
+                continue
+            parts += drawn.parts
+            if drawn.declares is not None:
+                members.append(drawn.declares)
     tell("graph", 0, 0)
     files = {one.path: one for one in found.files}
     return DrawnEstate(EstateGraph(parts, members), files, (*found.skipped, *lost), source_format)
+
+
+class DrawnFile(NamedTuple):
+    """What one file adds to the graph."""
+
+    parts: tuple[ProgramPart, ...]
+    declares: Member | None
+    """The tables that its programs declare; None if they declare none."""
 
 
 class _Setup(NamedTuple):
@@ -103,28 +114,39 @@ class _Reader:
     def __init__(self, setup: _Setup) -> None:
         self._setup = setup
 
-    def __call__(self, number: int) -> list[ProgramPart]:
-        """Return what the programs of a file add to the graph."""
+    def __call__(self, number: int) -> DrawnFile:
+        """Return what a file adds to the graph."""
         sources, shelf, source_format, tells_apart = self._setup
-        return list(parts_of(sources[number], shelf, source_format, tells_apart=tells_apart))
+        return drawn_file(sources[number], shelf, source_format, tells_apart=tells_apart)
 
 
-def parts_of(
+def drawn_file(
     file: GatheredFile, shelf: Copybooks, source_format: Format | None = None, *, tells_apart: bool = False
-) -> Iterator[ProgramPart]:
-    """Yield what the programs of one file add to the graph, or the records that a DDS describes; nothing for a file without
-    either.
+) -> DrawnFile:
+    """Return what the programs of one file add to the graph, or the records that a DDS describes.
+
+    Args:
+        file: The file.
+        shelf: Where copybooks are looked up.
+        source_format: The reference format, if detection from the columns would get it wrong.
+        tells_apart: Whether different uses of one field are told apart, which only growth needs.
     """
     beside = shelf.beside(file.path)
     if file.kind == "dds":
         source = shelf.described(file.path, file.data)
     else:
         source = scan(file.data, source_format=source_format, copybooks=beside)
+    parts = []
+    declares = False
     for program in source:
         said = facts(source, program, copybooks=beside, tells_apart=tells_apart)
-        if said.type == "copybook" and not (said.items or program.copies or program.paragraphs):
-            continue
-        yield part_of(said, program, file.path, copybooks=_paths(said, shelf, file.path))
+        declares = declares or any(one.operation == "DECLARE TABLE" for one in said.sql)
+        # A file may hold neither a program nor a record.
+        if said.type != "copybook" or said.items or program.copies or program.paragraphs:
+            parts.append(part_of(said, program, file.path, copybooks=_paths(said, shelf, file.path)))
+    # A copybook that declares tables is a member already.
+    is_new = declares and file.kind == "cobol"
+    return DrawnFile(tuple(parts), declaring(file.path, source.code) if is_new else None)
 
 
 def _paths(said: Facts, shelf: Copybooks, path: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ from penstock.scribe import pages
 from penstock.scribe.documents import About, document_of
 from penstock.scribe.filling import filled
 from penstock.scribe.gathering import GatheredFile
-from penstock.scribe.graphing import parts_of
+from penstock.scribe.graphing import drawn_file
 from penstock.scribe.pages.copies import compared, near_copies, sketch_of
 from penstock.scribe.pages.wiring import inner_table, outer_part
 
@@ -76,7 +76,7 @@ def estate_at(root: Path) -> Made:
             page = stem if stem not in layouts else f"{stem}.{folder}"
             layouts[page] = document
             listings[f"copybooks/{page}"] = listing
-    drawn = [part for file in found if file[1] in KINDS for part in parts_of(GatheredFile(*file), copybooks)]
+    drawn = [part for file in found if file[1] in KINDS for part in drawn_file(GatheredFile(*file), copybooks).parts]
     estate = pages.estate_of("Millwater", programs, layouts, linked)
     graph = EstateGraph(map(outer_part, drawn), around)
     places = {(part.path, part.line): f"programs/{part.name}" for part in drawn if part.name in programs}

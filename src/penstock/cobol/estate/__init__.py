@@ -12,7 +12,7 @@ from __future__ import annotations
 from .copybooks import Copybooks
 from .kinds import COBOL_KINDS, DOCUMENTED_KINDS, HEAD_BYTES, Kind, kind_of
 from .links import CallingProgram, DataSet, Estate, Located, Missing, StepRun, Transaction, User
-from .members import Member, member
+from .members import Member, declaring, member
 
 __all__ = [
     "COBOL_KINDS",
@@ -29,6 +29,7 @@ __all__ = [
     "StepRun",
     "Transaction",
     "User",
+    "declaring",
     "kind_of",
     "member",
 ]

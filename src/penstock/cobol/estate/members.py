@@ -77,6 +77,17 @@ def stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0]
 
 
+def declaring(path: str, code: str) -> Member | None:
+    """Return a program as a member that declares tables, as a DCLGEN does; None if it declares none.
+
+    Args:
+        path: The path of the program.
+        code: Its code, without comments, each line in its place.
+    """
+    tables = ddl.tables(code)
+    return Member(path, "dclgen", code.count("\n") + 1, tables=tables) if tables else None
+
+
 def member(path: str, kind: Kind, data: bytes) -> Member:
     """Return a file as a member of the estate.
 
