@@ -80,7 +80,7 @@ def test_a_table_whose_column_has_room_is_not_told() -> None:
 
 
 def test_what_a_longer_column_is_read_into_is_too_short_in_every_program() -> None:
-    """A SELECT and the cursor of a FETCH read it; fields with room and fields of other columns are not too short."""
+    """A SELECT and the cursor of a FETCH read it; fields with room, of other columns or other schemas are not short."""
     other = program(
         "DATA DIVISION.",
         "WORKING-STORAGE SECTION.",
@@ -89,11 +89,13 @@ def test_what_a_longer_column_is_read_into_is_too_short_in_every_program() -> No
         "01 WIDE PIC X(6).",
         "01 OTHER PIC X(4).",
         "01 SHOWN PIC X(4).",
+        "01 ELSEWHERE PIC X(4).",
         "PROCEDURE DIVISION.",
         "    EXEC SQL SELECT A, D INTO :ONE, :OTHER FROM T END-EXEC.",
         "    EXEC SQL DECLARE C CURSOR FOR SELECT A FROM S.T X END-EXEC.",
         "    EXEC SQL FETCH C INTO :TWO END-EXEC.",
         "    EXEC SQL SELECT X.A INTO :WIDE FROM T X END-EXEC.",
+        "    EXEC SQL SELECT A INTO :ELSEWHERE FROM R.T END-EXEC.",
         "    MOVE TWO TO SHOWN.",
         "    GOBACK.",
         name="Q",

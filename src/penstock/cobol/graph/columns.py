@@ -106,6 +106,7 @@ class Columns:
             read = tuple(
                 EstateEdge(column.node, "moves to", other, "is", (*said.citations, column.declared))
                 for other, said in self._read.get((_bare(use.table), name), ())
+                if not _is_of_another_schema(said.table, use.table)
             )
             longer = wave._replace(
                 size=short.size, certainty=sure, steps=wave.steps + 1, causes=(*wave.causes, column.node)
@@ -131,6 +132,12 @@ class Columns:
         shortest = min(meant, key=lambda one: (one.size.room, one.node), default=None)
         is_one = len({one.size.room for one in meant}) == 1
         return shortest if shortest is None or is_one else shortest._replace(certainty="may")
+
+
+def _is_of_another_schema(one: str, other: str) -> bool:
+    """Return whether two statements name tables of two schemas; one that names none may mean either."""
+    schemas = {one.rpartition(".")[0], other.rpartition(".")[0]}
+    return "" not in schemas and len(schemas) > 1
 
 
 def _bare(table: str) -> str:
