@@ -579,6 +579,25 @@ def test_what_is_left_after_a_failure_is_told_is_an_error_too() -> None:
         assert "DISPLAY 'END'" in {one.action for one in alone}
 
 
+def test_each_outcome_that_an_evaluate_names_is_an_error_but_success() -> None:
+    """A WHEN says what is done for an outcome, as an IF does; one that does nothing, or looks at data, is none."""
+    data = ("01  A PIC 9.", "01  S PIC XX.", "    88  S-FINE VALUE '00'.", "    88  S-DONE VALUE '10'.")
+    lines = (
+        "EVALUATE SQLCODE WHEN 0 MOVE 1 TO A WHEN 100 DISPLAY 'END' WHEN -811 CONTINUE WHEN OTHER PERFORM BAD",
+        "EVALUATE TRUE WHEN SQLCODE = ZERO MOVE 1 TO A WHEN A = 1 MOVE 2 TO A WHEN SQLCODE = 100 DISPLAY 'NO'",
+        "EVALUATE EIBRESP WHEN DFHRESP(NORMAL) MOVE 1 TO A WHEN DFHRESP(NOTFND) WHEN DFHRESP(ENDFILE) MOVE 2 TO A",
+    )
+    found = told(
+        program("MAIN.", *(f"    {one} END-EVALUATE." for one in lines), "BAD.", "    EXIT.", data=data)
+    ).errors
+    assert [(one.condition, one.action) for one in found] == [
+        ("EVALUATE SQLCODE … WHEN 100", "DISPLAY 'END'"),
+        ("EVALUATE SQLCODE … WHEN OTHER", "PERFORM BAD"),
+        ("EVALUATE TRUE … WHEN SQLCODE = 100", "DISPLAY 'NO'"),
+        ("EVALUATE EIBRESP … WHEN DFHRESP(NOTFND) WHEN DFHRESP(ENDFILE)", "MOVE 2 TO A"),
+    ]
+
+
 def test_transforms_say_what_comes_of_what() -> None:
     """Calculations and compositions have targets, sources and text."""
     found = told(

@@ -102,11 +102,13 @@ def _checks(rules: Iterable[BranchRule]) -> Iterator[ErrorSite]:
     """Yield the sites of the conditions that test an outcome, in source order.
 
     An IF that is the first thing after a failure, and about the same item, asks which failure it is (`ELSE IF SQLCODE = 100`):
-    what its ELSE does is for all others.
+    what its ELSE does is for all others. So does a WHEN of an EVALUATE (`WHEN DFHRESP(NOTFND)`).
     """
     failed: dict[int, set[str]] = {}  # by the line of the first statement after a failure, what was tested
     for rule in rules:
         branch = _failing(rule)
+        if rule.verb == "EVALUATE":
+            yield from (_checked(rule, one) for one in _outcomes(rule) if one is not branch)
         yield _checked(rule, branch)
         handling = [branch] if branch else []
         tested = _tested(rule)
@@ -116,6 +118,26 @@ def _checks(rules: Iterable[BranchRule]) -> Iterator[ErrorSite]:
                 yield _checked(rule, other)
         for one in handling:
             failed.update((action.line, tested) for action in one.actions[:1])
+
+
+def _outcomes(rule: BranchRule) -> Iterator[Branch]:
+    """Yield the branches of an EVALUATE that handle an outcome by its name, other than success, and do something.
+
+    In `EVALUATE TRUE`, those that look at what the WHEN of success looks at: `WHEN SQLCODE = 0`, `WHEN SQLCODE = 100`.
+    """
+    meanings = dict(rule.meanings)
+    said = {
+        branch: [text, *(meanings[word] for word in text.split() if word in meanings)]
+        for branch in rule.branches
+        if (text := branch.label.upper().removeprefix("WHEN ")) != "OTHER"
+    }
+    fine = {branch for branch, texts in said.items() if _is_fine(texts, texts[0])}
+    first = {word for branch in fine for text in said[branch] for word in text.split()[:1]}
+    is_truth = rule.condition.upper() in {"TRUE", "FALSE"}
+    for branch, texts in said.items():
+        is_asked = not is_truth or any(word in first for text in texts for word in text.split()[:1])
+        if branch not in fine and is_asked and any(one.text.upper() != "CONTINUE" for one in branch.actions):
+            yield branch
 
 
 def _tested(rule: BranchRule) -> set[str]:
@@ -145,12 +167,20 @@ def _failing(rule: BranchRule) -> Branch | None:
     # An EVALUATE lists the expected outcomes: the rest is failure.
     if rule.verb != "IF":
         return next((branch for branch in rule.branches if branch.label.upper() == "WHEN OTHER"), rule.branches[-1])
-    said = [rule.condition, *(meaning for _, meaning in rule.meanings)]
-    values = {"".join(found).strip().upper() for text in said for found in _VALUE.findall(text)}
-    # A value that means success, compared without a negation: THEN is the case of success.
-    if values & _FINE and not _is_negated(rule.condition.upper()):
+    if _is_fine([rule.condition, *(meaning for _, meaning in rule.meanings)], rule.condition.upper()):
         return rule.branches[1] if len(rule.branches) > 1 else None
     return rule.branches[0]
+
+
+def _is_fine(said: Iterable[str], condition: str) -> bool:
+    """Return whether a condition holds after success: it compares with a value that means that, without a negation.
+
+    Args:
+        said: The condition, and the meanings of its level 88s.
+        condition: The condition in capitals.
+    """
+    values = {"".join(found).strip().upper() for text in said for found in _VALUE.findall(text)}
+    return bool(values & _FINE) and not _is_negated(condition)
 
 
 def _is_negated(condition: str) -> bool:
