@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..facts.pictures import bytes_of
+from ..program import number
 from .macros import Macro, macros, values
 from .placing import placed
 
@@ -186,9 +187,8 @@ def _field(macro: Macro) -> Field:
 
 
 def _number(text: str | None) -> int | None:
-    """Return an operand as a number, None if it is not one or has more than six digits."""
-    text = (text or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else None
+    """Return an operand as a number; None if it is not one."""
+    return number((text or "").strip())
 
 
 def _text(text: str | None) -> str | None:

@@ -7,9 +7,10 @@ anywhere. Law: any text has an answer in linear time.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
+
+from .placing import line_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,9 +26,11 @@ _KEYWORDS = {
 }
 _VARIABLE = re.compile(r"&[A-Z$#@][\w$#@]*+", re.IGNORECASE)
 # DCL VAR(&X) TYPE(*CHAR) LEN(10) VALUE('A'), DCL &X *CHAR 10 'A', CHGVAR VAR(&X) VALUE('A'), CHGVAR &X 'A'
+_WITHIN = r"(?>[^\n()']|'[^'\n]*'|\((?>[^\n()']|'[^'\n]*')*\))*"
+"""What may be in parentheses, with others in it."""
 _GIVEN = re.compile(
     r"(?i)(?<![\w&])(?P<verb>DCL|CHGVAR)[ \t]+(?:VAR\([ \t]*(?P<named>&[\w$#@]+)[ \t]*\)|(?P<alone>&[\w$#@]+))"
-    r"(?P<rest>(?>[^\n()']|'[^\n']*'|\((?>[^\n()']|'[^\n']*')*\))*)"
+    rf"(?P<rest>{_WITHIN})"
 )
 """The variable that a command declares or changes, and what it says of its value."""
 _EXPRESSION = re.compile(r"\((?![ \t]*'[^\n']*'[ \t]*\))(?>[^()']|'[^\n']*')*\)")
@@ -38,8 +41,6 @@ _ASKED = re.compile(
     r"\bOVRDBF[ \t]+[^\s()]+[ \t]+[\w&/$#@.]+(?![\w(])"
 )
 """Where a command takes the value of a variable, and gives it none."""
-_WITHIN = r"(?>[^\n()']|'[^'\n]*'|\((?>[^\n()']|'[^'\n]*')*\))*"
-"""What may be in parentheses, with others in it."""
 _ENTERED = re.compile(rf"(?i)(?<![\w&*/])PGM[ \t]+(?:PARM[ \t]*)?\(({_WITHIN})\)")
 _DECLARED = re.compile(r"(?i)(?<![\w&])DCL[ \t]+(?:VAR\([ \t]*)?(?P<name>&[\w$#@]+)(?P<rest>[^\n]*)")
 _TYPE = re.compile(r"(?i)(\*(?:CHAR|DEC|LGL|INT|UINT|PTR))\b\)?(?:[ \t]+\(?(\d{1,5})(?:[ \t]+(\d)\b)?)?")
@@ -199,7 +200,7 @@ def _files(
 def variables(text: str) -> ClVariables:
     """Return the variables of a CL program; those that it uses without a declaration are of a file that DCLF names."""
     joined = _joined(text)
-    line = _Lines(text).of
+    line = line_in(text)
     declared: dict[str, ClVariable] = {}
     for said in _DECLARED.finditer(joined):
         typed = _TYPE.search(said["rest"])
@@ -319,21 +320,6 @@ class _Command(NamedTuple):
     operands: str
 
 
-class _Lines:
-    """The lines of a text.
-
-    Args:
-        text: The text.
-    """
-
-    def __init__(self, text: str) -> None:
-        self._ends = [found.start() for found in re.finditer("\n", text)]
-
-    def of(self, at: int) -> int:
-        """Return the line of a character."""
-        return bisect_left(self._ends, at) + 1
-
-
 def _commands(text: str, joined: str) -> Iterator[_Command]:
     """Yield the commands that matter here.
 
@@ -341,7 +327,7 @@ def _commands(text: str, joined: str) -> Iterator[_Command]:
         text: The program, for the lines.
         joined: The same, each command on one line.
     """
-    lines = _Lines(text)
+    line_of = line_in(text)
     start = 0
     for line in joined.split("\n"):
         commands = list(_COMMAND.finditer(line))
@@ -350,8 +336,8 @@ def _commands(text: str, joined: str) -> Iterator[_Command]:
         for one, end in zip(commands, begins[1:], strict=True):
             operands = line[one.end() : end]
             last = start + one.end() + len(operands.rstrip()) - 1
-            first = lines.of(start + one.start())
-            yield _Command(first, max(first, lines.of(last)), is_submitted, one[1].upper(), operands)
+            first = line_of(start + one.start())
+            yield _Command(first, max(first, line_of(last)), is_submitted, one[1].upper(), operands)
             is_submitted = is_submitted or one[1].upper() == "SBMJOB"
         start += len(line) + 1
 

@@ -10,6 +10,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from .placing import line_in
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -40,11 +42,9 @@ def resources(text: str) -> tuple[Resource, ...]:
     # A DEFINE extends to the next one: its attributes may take any number of lines.
     starts = [found.start() for found in re.finditer(r"(?im)^[ ]*DEFINE[ ]+(?=[A-Z0-9]+[ ]*\()", code)]
     found: list[Resource] = []
-    line = 1
-    at = 0
+    line_of = line_in(code)
     for start, end in pairwise([*starts, len(code)]):
-        line += code.count("\n", at, start)
-        at = start
+        line = line_of(start)
         parts = _PART.findall(code[start:end].partition("DEFINE")[2] or code[start:end][7:])
         if not parts or not parts[0][0]:
             continue
@@ -64,11 +64,9 @@ def resources(text: str) -> tuple[Resource, ...]:
 
 def _in_xml(text: str) -> Iterator[Resource]:
     """Yield what the XML of a bundle defines: `<cicsdefinitiontransaction name="PAY1" program="PAYROLL"/>`."""
-    line = 1
-    at = 0
+    line_of = line_in(text)
     for found in _IN_XML.finditer(text):
-        line += text.count("\n", at, found.start())
-        at = found.start()
+        line = line_of(found.start())
         said = {name.upper(): " ".join((one or other).split()) for name, one, other in _ATTRIBUTE.findall(found[2])}
         said["PROGRAM"] = said.get("PROGRAM") or said.get("PROGRAMNAME", "")
         yield Resource(

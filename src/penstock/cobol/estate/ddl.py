@@ -9,13 +9,15 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
+from .macros import PART
+from .placing import line_in
+
 _HEAD = re.compile(
     r"(?:CREATE\s++(?:GLOBAL\s++TEMPORARY\s++)?TABLE\s++(?:IF\s++NOT\s++EXISTS\s++)?(?P<made>[\w.\"$#@]++)"
     r"|DECLARE\s++(?P<declared>[\w.\"$#@]++)\s++TABLE)\s*+\(",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"'(?>(?:[^']|'')*)'|(--[^\n]*+)")
-_PART = re.compile(r"'(?>(?:[^']|'')*)'?|\(|\)|,|[^'(),]+")
 _NO_COLUMN = frozenset({"PRIMARY", "FOREIGN", "UNIQUE", "CONSTRAINT", "CHECK", "PERIOD", "LIKE"})
 _KEY = re.compile(r"PRIMARY\s++KEY\s*+\(([^()]*+)\)", re.IGNORECASE)
 
@@ -59,13 +61,11 @@ class SqlProcedure(NamedTuple):
 def procedures(text: str) -> tuple[SqlProcedure, ...]:
     """Return the procedures that a source creates, in order."""
     found = []
-    line, at = 1, 0
     text = _NUMBER.sub(r"\1", text)
+    line_of = line_in(text)
     for head, following in pairwise([*_PROCEDURE.finditer(text), None]):
         assert head is not None  # noqa: S101  # None follows the last
         end = len(text) if following is None else following.start()
-        line += text.count("\n", at, head.start())
-        at = head.start()
         name = head["name"].replace('"', "")
         external = _EXTERNAL.search(text, head.end(), end)
         language = _LANGUAGE.search(text, head.end(), end)
@@ -73,7 +73,7 @@ def procedures(text: str) -> tuple[SqlProcedure, ...]:
         # 'LIB/PGM', LIB.PGM, LIB(PGM) and 'lib!PGM' name a program of a library.
         said = external[1].strip("'\"") if external and external[1] else name
         program = "" if spoken in {"SQL", "JAVA"} else _LIBRARY.split(said.rstrip(")"))[-1]
-        found.append(SqlProcedure(name, program, line))
+        found.append(SqlProcedure(name, program, line_of(head.start())))
     return tuple(found)
 
 
@@ -83,18 +83,16 @@ def tables(text: str) -> tuple[Table, ...]:
     cards = _NUMBER.sub(r"\1", text)
     code = _COMMENT.sub(lambda found: " " * len(found[0]) if found[1] else found[0], cards)
     found: list[Table] = []
-    line, at = 1, 0
+    line_of = line_in(code)
     for head, following in pairwise([*_HEAD.finditer(code), None]):
         assert head is not None  # noqa: S101  # None follows the last
-        line += code.count("\n", at, head.start())
-        at = head.start()
         # One that does not end does so where the next begins.
         parts, end = _parts(code, head.end(), len(code) if following is None else following.start())
         columns = tuple(filter(None, map(_column, parts)))
         key = _KEY.search(code, head.end(), end)
         names = tuple(name.strip().split()[0] for name in key[1].split(",") if name.strip()) if key else ()
         name = (head["made"] or head["declared"]).replace('"', "")
-        found.append(Table(name, columns, names, line, line + code.count("\n", at, end)))
+        found.append(Table(name, columns, names, line_of(head.start()), line_of(end)))
     return tuple(found)
 
 
@@ -102,7 +100,7 @@ def _parts(code: str, start: int, limit: int) -> tuple[list[str], int]:
     """Return the parts between commas up to the closing parenthesis or a limit, and the offset after that."""
     found: list[str] = []
     depth, begin = 1, start
-    for part in _PART.finditer(code, start, limit):
+    for part in PART.finditer(code, start, limit):
         depth += (part[0] == "(") - (part[0] == ")")
         if depth == 0 or (part[0] == "," and depth == 1):
             found.append(code[begin : part.start()])

@@ -5,9 +5,12 @@ Leaves to others: access methods.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from ..program import number
 from .macros import macros, values
+
+_Field: TypeAlias = "tuple[str, int | None, int | None]"
 
 
 class Segment(NamedTuple):
@@ -18,7 +21,7 @@ class Segment(NamedTuple):
     """The segment above it; "" for the root."""
     bytes: int | None
     """The length of a segment; None if it is not a number."""
-    fields: tuple[tuple[str, int | None, int | None], ...]
+    fields: tuple[_Field, ...]
     """The fields of a segment as (name, start, bytes), the start counted from 1."""
     line: int
 
@@ -59,44 +62,27 @@ class Psb(NamedTuple):
 
 def dbds(text: str) -> tuple[Dbd, ...]:
     """Return the DBDs of a source."""
-    found: list[Dbd] = []
-    segments: list[Segment] = []
-    fields: list[tuple[str, int | None, int | None]] = []
-    dds: list[str] = []
-
-    # Macros do not nest: a FIELD belongs to the SEGM before it, a SEGM to the DBD before it, so each is
-    # completed when the next one of its kind, or the end, is reached.
-    def close() -> None:
-        """Complete the last segment with its fields."""
-        if segments:
-            segments[-1] = segments[-1]._replace(fields=tuple(fields))
-        fields.clear()
-
-    def end() -> None:
-        """Complete the last DBD with its segments."""
-        close()
-        if found:
-            found[-1] = found[-1]._replace(segments=tuple(segments), dds=tuple(dds))
-        segments.clear()
-        dds.clear()
-
+    # Macros do not nest: a FIELD belongs to the SEGM before it, a SEGM to the DBD before it.
+    found: list[tuple[Dbd, list[tuple[Segment, list[_Field]]], list[str]]] = []
     for macro in macros(text):
         operands = macro.operands
+        name = _bare(operands.get("NAME"))
         if macro.operation == "DBD":
-            end()
-            found.append(Dbd(_bare(operands.get("NAME")), values(operands.get("ACCESS")), (), (), macro.line))
-        elif macro.operation == "SEGM":
-            close()
+            found.append((Dbd(name, values(operands.get("ACCESS")), (), (), macro.line), [], []))
+        if not found:
+            continue
+        _, segments, dds = found[-1]
+        if macro.operation == "SEGM":
             parent = _bare(operands.get("PARENT")).removeprefix("0")
-            segments.append(
-                Segment(_bare(operands.get("NAME")), parent, _number(operands.get("BYTES")), (), macro.line)
-            )
-        elif macro.operation == "FIELD":
-            fields.append((_bare(operands.get("NAME")), _number(operands.get("START")), _number(operands.get("BYTES"))))
+            segments.append((Segment(name, parent, _number(operands.get("BYTES")), (), macro.line), []))
+        elif macro.operation == "FIELD" and segments:
+            segments[-1][1].append((name, _number(operands.get("START")), _number(operands.get("BYTES"))))
         elif macro.operation == "DATASET":
-            dds += [_bare(operands[name]) for name in ("DD1", "DD2") if name in operands]
-    end()
-    return tuple(found)
+            dds += [_bare(operands[one]) for one in ("DD1", "DD2") if one in operands]
+    return tuple(
+        dbd._replace(segments=tuple(one._replace(fields=tuple(fields)) for one, fields in segments), dds=tuple(dds))
+        for dbd, segments, dds in found
+    )
 
 
 def psbs(text: str) -> tuple[Psb, ...]:
@@ -129,5 +115,4 @@ def _bare(operand: str | None) -> str:
 
 def _number(operand: str | None) -> int | None:
     """Return an operand as a number; None if it is not one."""
-    text = _bare(operand)
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
+    return number(_bare(operand))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Find: TypeAlias = "Callable[[str], Sequence[JclCard]]"
 
 _STATEMENT = re.compile(r"//(\S*)[ \t]+(\S+)(?:[ \t]+(.*))?")
+_OPERANDS = re.compile(r"(?>'(?>(?:[^']|'')*)'?|[^' \t]+)*")
 _SYMBOL = re.compile(r"&([A-Z$#@][A-Z0-9$#@]{0,7})(\.?)", re.IGNORECASE)
 _RUN = re.compile(r"\bRUN[ ]+(?:PROGRAM|PROG)[ ]*\([ ]*([A-Z0-9$#@&.]+)[ ]*\)", re.IGNORECASE)
 # Programs that run another one: TSO by a RUN command in its input, IMS by its PARM. The data of the step belongs to
@@ -413,14 +414,7 @@ def _stream(lines: list[str], at: int, named: dict[str, str], stream: list[str])
 
 def _bare(text: str) -> str:
     """Return operands without the remark, which begins with a blank outside of quotes."""
-    depth, end = 0, 0
-    for part in re.finditer(r"'(?>(?:[^']|'')*)'?|[^' \t]+|[ \t]+", text):
-        if part[0].isspace():
-            break
-        if part[0][0] != "'":
-            depth += part[0].count("(") - part[0].count(")")
-        end = part.end()
-    return text[:end]
+    return _OPERANDS.match(text)[0]  # type: ignore[index]  # it matches any text
 
 
 def _named(operands: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from .jcl import Job, JobStep
+from .placing import line_in
 
 _RUN = re.compile(r"^/RUN[ ]+(?P<program>#?[A-Z][\w@#-]*+)[ ]*(?:,[^;\n]*)?;", re.IGNORECASE | re.MULTILINE)
 """What runs a program; its parameters are the lines up to `/>`."""
@@ -17,12 +18,9 @@ _RUN = re.compile(r"^/RUN[ ]+(?P<program>#?[A-Z][\w@#-]*+)[ ]*(?:,[^;\n]*)?;", r
 def job(text: str) -> Job | None:
     """Return a job, whose steps have the names of the programs that they run; None if it runs none."""
     steps: dict[str, JobStep] = {}
-    line = 1
-    at = 0
+    line_of = line_in(text)
     for found in _RUN.finditer(text):
-        line += text.count("\n", at, found.start())
-        at = found.start()
-        name = found["program"]
+        line, name = line_of(found.start()), found["program"]
         step = name if name.upper() not in steps else f"{name}-{line}"
         steps[step.upper()] = JobStep(step, name, None, (name.upper(),), None, (), line, line)
     return Job("", "job", tuple(steps.values()), (), 1, text.rstrip("\n").count("\n") + 1) if steps else None

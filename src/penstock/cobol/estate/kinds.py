@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from ..words import vocabulary
+
 Kind = Literal[
     "cobol",
     "copybook",
@@ -113,13 +115,12 @@ _TEXTS = _CONTROLS | {"txt", "jsl", "inc", "src", "sql", "mbr", "pds"}
 """Suffixes that say nothing: the content decides."""
 _USUAL = _TEXTS.union(_SUFFIXES)
 _CERTAIN = frozenset({"cobol", "bms", "jcl", "dclgen", "csd"})
-_OTHERS_TEXT = """
+_OTHERS = vocabulary("""
     md rst adoc tex html htm xml json jsonl yaml yml toml csv tsv ini cfg conf properties py java kt scala c h cpp hpp
     cs js ts jsx tsx go rs rb php pl sh bat cmd ps1 rexx rex vue css scss sass less svg lst lis list listing trc log out rpt
     bak old orig rej diff patch idy int gnt lbr exe dll so zip gz tar pdf doc docx xls xlsx ppt pptx png jpg jpeg gif
     ico lock
-"""
-_OTHERS = frozenset(_OTHERS_TEXT.split())
+""")
 """Suffixes of other languages and formats, of compiler output, and of backups."""
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 _CONTINUED = 71  # column 72, counted from 0
 _STATEMENT = re.compile(r"(\S*)[ \t]+(\S+)(?:[ \t]+(.*))?", re.DOTALL)
-_PART = re.compile(r"'(?>(?:[^']|'')*)'?|\(|\)|,|[^'(),]+")
+PART = re.compile(r"'(?>(?:[^']|'')*)'?|\(|\)|,|[^'(),]+")
+"""A quoted text, a parenthesis, a comma, or what is between them."""
 
 
 class Macro(NamedTuple):
@@ -68,7 +69,7 @@ def split(text: str) -> list[str]:
     """Return the parts between the commas that are outside parentheses and quotes."""
     found = [""]
     depth = 0
-    for part in _PART.findall(text):
+    for part in PART.findall(text):
         depth += (part == "(") - (part == ")")
         if part == "," and depth <= 0:
             found.append("")

@@ -15,6 +15,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts.commands import RUNTIMES
+from ..words import vocabulary
 from .jcl import OF_A_VARIABLE, Dd, Job, JobStep
 
 if TYPE_CHECKING:
@@ -33,26 +34,7 @@ _LISTING = frozenset({"for", "case", "select", "foreach", "switch"})
 """The words before what is no command."""
 _CLOSING = frozenset({"fi", "esac", "done", "endif", "end", "endsw"})
 _TESTS = frozenset({"[", "[[", "test"})
-_LEADING = frozenset(
-    {
-        "if",
-        "then",
-        "else",
-        "elif",
-        "while",
-        "until",
-        "do",
-        "!",
-        "{",
-        "time",
-        "exec",
-        "nohup",
-        "call",
-        "start",
-        "env",
-        "sudo",
-    }
-)
+_LEADING = vocabulary("if then else elif while until do ! { time exec nohup call start env sudo")
 _SETTING = frozenset({"export", "set", "setenv", "declare", "typeset", "readonly"})
 _UNSETTING = frozenset({"unset", "unsetenv"})
 _SOURCING = frozenset({".", "source"})
@@ -60,14 +42,13 @@ _LOCAL = "setlocal"
 """The command of a batch file whose variables its caller does not get."""
 _FUNCTION = "function"
 """The word before the name of a function, which is put there if only parentheses say so."""
-_COMMON_TEXT = """
+_COMMON = vocabulary("""
     basename break cat cd chmod clear cls cmp color comm command compare continue copy cp cut date del dir dirname echo
     env erase errorlevel eval exist exit false find ftp goto grep head help history id join kill let link list ln local
     login logout look ls mail make mkdir mode more move mv nice not paste path pause popd print printf ps pushd pwd read
     rem ren replace return rm rmdir sed shift sleep sort split start tail tee test time title touch tr trap tree true
     type umask uniq ver wait wc who write xcopy
-"""
-_COMMON = frozenset(_COMMON_TEXT.split())
+""")
 """Commands of systems and shells, whatever programs have their names."""
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _VALUE = re.compile(r"\$\{(\w+)(?::?-[^}]*)?\}|\$(\w+)|%(\w+)%|%~[a-z]*\d|\$\([^)]*\)|`[^`]*`|\$\S")
@@ -170,7 +151,7 @@ def job(
     steps: dict[str, JobStep] = {}
     others = {command.words[1] for command in one.commands if command.words[0] == _FUNCTION and len(command.words) > 1}
     known = {name for name in names if name.lower() not in _COMMON} - {name.upper() for name in others}
-    for line, words, variables in _run(one, {}, find):
+    for line, words, variables in _Running(find).run(one):
         found = _program(words, variables, known)
         if found is not None:
             name, doubt = found
@@ -180,88 +161,69 @@ def job(
     return Job("", "job", tuple(steps.values()), (), 1, one.lines) if steps else None
 
 
-def _run(
-    one: Script, variables: dict[str, _Variable], find: Callable[[str, str], Script | None]
-) -> Iterator[tuple[int, Sequence[str], dict[str, _Variable]]]:
-    """Yield the commands of a script that set no variables: the line, the words, and the variables which there are then.
+class _Running:
+    """A script and those that it sources, command by command, with the variables that there are at each.
 
     Args:
-        one: The script.
-        variables: The variables before the script, which are changed.
         find: Returns the script that a name means in the script of a path.
     """
-    left = [_MOST_SOURCED]
-    for command in one.commands:
-        yield from _do(one, command, variables, find, (one.path,), left)
 
+    def __init__(self, find: Callable[[str, str], Script | None]) -> None:
+        self.variables: dict[str, _Variable] = {}
+        self._find = find
+        self._left = _MOST_SOURCED
 
-def _do(
-    one: Script,
-    command: ShellCommand,
-    variables: dict[str, _Variable],
-    find: Callable[[str, str], Script | None],
-    around: tuple[str, ...],
-    left: list[int],
-) -> Iterator[tuple[int, Sequence[str], dict[str, _Variable]]]:
-    """Yield a command if it sets no variables; if it does, change them.
+    def run(self, one: Script) -> Iterator[tuple[int, Sequence[str], dict[str, _Variable]]]:
+        """Yield the commands of a script that set no variables: the line, the words, and the variables which there are then."""
+        for command in one.commands:
+            yield from self._do(one, command, (one.path,))
 
-    Args:
-        one: The script that has it.
-        command: The command.
-        variables: The variables, which are changed.
-        find: Returns the script that a name means in the script of a path.
-        around: The paths of the script and of those that source it.
-        left: How many commands of sourced scripts may still be followed.
-    """
+    def _do(
+        self, one: Script, command: ShellCommand, around: tuple[str, ...]
+    ) -> Iterator[tuple[int, Sequence[str], dict[str, _Variable]]]:
+        """Yield a command if it sets no variables; if it does, change them.
 
-    def given(text: str) -> _Given:
-        value, doubt = _unquoted(text, variables)
-        return _Given(value, one.doubt or doubt, one.path, command.line, command.depth > 0)
+        Args:
+            one: The script that has it.
+            command: The command.
+            around: The paths of the script and of those that source it.
+        """
 
-    words = command.words
-    own = dict(variables)
-    at = 0
-    while at < len(words) and (said := _ASSIGNED.fullmatch(words[at])):
-        _assign(own, said[1], given(said[2]), is_exported=True)
-        at += 1
-    verb = words[at].lower().lstrip("@") if at < len(words) else ""
-    if not verb:
-        # An assignment alone is not exported, unless its variable is already.
-        for name, variable in own.items():
-            if variable is not variables.get(name):
-                known = variables.get(name)
-                variables[name] = variable._replace(is_exported=known is not None and known.is_exported)
-    elif verb in _SETTING:
-        _export(variables, words[at:], given)
-    elif verb in _UNSETTING:
-        _unset(variables, words[at + 1 :], is_conditional=command.depth > 0)
-    else:
-        is_call = verb == "call"
-        named = given(words[at + 1]).value if (verb in _SOURCING or is_call) and at + 1 < len(words) else ""
-        other = find(named, one.path) if named else None
-        if other is not None and other.path not in around and len(around) <= _MOST_AROUND:
-            _source(one, other, command, variables, find, around, left)
-        elif verb not in _SOURCING and at + is_call < len(words):
-            yield command.line, words[at + is_call :], own
+        def given(text: str) -> _Given:
+            value, doubt = _unquoted(text, self.variables)
+            return _Given(value, one.doubt or doubt, one.path, command.line, command.depth > 0)
 
+        words = command.words
+        own = dict(self.variables)
+        at = 0
+        while at < len(words) and (said := _ASSIGNED.fullmatch(words[at])):
+            _assign(own, said[1], given(said[2]), is_exported=True)
+            at += 1
+        verb = words[at].lower().lstrip("@") if at < len(words) else ""
+        if not verb:
+            # An assignment alone is not exported, unless its variable is already.
+            for name, variable in own.items():
+                known = self.variables.get(name)
+                if variable is not known:
+                    self.variables[name] = variable._replace(is_exported=known is not None and known.is_exported)
+        elif verb in _SETTING:
+            _export(self.variables, words[at:], given)
+        elif verb in _UNSETTING:
+            _unset(self.variables, words[at + 1 :], is_conditional=command.depth > 0)
+        else:
+            is_call = verb == "call"
+            named = given(words[at + 1]).value if (verb in _SOURCING or is_call) and at + 1 < len(words) else ""
+            other = self._find(named, one.path) if named else None
+            if other is not None and other.path not in around and len(around) <= _MOST_AROUND:
+                self._source(other._replace(doubt=one.doubt or other.doubt), command.depth, around)
+            elif verb not in _SOURCING and at + is_call < len(words):
+                yield command.line, words[at + is_call :], own
 
-def _source(
-    one: Script,
-    other: Script,
-    command: ShellCommand,
-    variables: dict[str, _Variable],
-    find: Callable[[str, str], Script | None],
-    around: tuple[str, ...],
-    left: list[int],
-) -> None:
-    """Change the variables as a sourced script does; what that runs is in its own job."""
-    if other.is_local:
-        return
-    other = other._replace(doubt=one.doubt or other.doubt)
-    for inner in islice(other.commands, left[0]):
-        left[0] -= 1
-        deeper = inner._replace(depth=inner.depth + command.depth)
-        deque(_do(other, deeper, variables, find, (*around, other.path), left), maxlen=0)
+    def _source(self, other: Script, depth: int, around: tuple[str, ...]) -> None:
+        """Change the variables as a sourced script does, at a depth of conditions; what that runs is in its own job."""
+        for inner in islice(other.commands if not other.is_local else (), self._left):
+            self._left -= 1
+            deque(self._do(other, inner._replace(depth=inner.depth + depth), (*around, other.path)), maxlen=0)
 
 
 def _commands(text: str, *, is_batch: bool) -> Iterator[ShellCommand]:
