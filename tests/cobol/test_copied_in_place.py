@@ -64,6 +64,13 @@ def test_a_program_that_is_called_as_a_missing_copybook_gives_no_name() -> None:
     assert [one.name for one in source] == [""]
 
 
+def test_beginnings_of_names_are_replaced_in_operands_that_are_copied() -> None:
+    """ACOS names them between slashes, in a copybook within a sentence as in any other."""
+    copied = "    MOVE W TO COPY NAMES REPLACING //OLD// BY //X//."
+    _, (found,) = read(program("MAIN.", copied, "    GOBACK.", data=DATA), {"NAMES": fixed("    OLD")})
+    assert [item.written_lines for item in found.items] == [(), (9,)]
+
+
 @pytest.mark.parametrize("end", [("    COPY INNER.", "END PROGRAM P."), ("END PROGRAM P.", "COPY INNER.")])
 def test_a_program_in_a_copybook_is_no_code_of_the_one_that_copies_it(end: tuple[str, str]) -> None:
     """The copied program is read as a member of its own, and its calls are its own."""

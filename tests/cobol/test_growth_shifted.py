@@ -121,6 +121,13 @@ def test_nothing_follows_a_text_that_grows_at_the_end_of_its_group() -> None:
     assert {one.what for one in found} == {"field", "record"}
 
 
+def test_doubled_quotes_in_a_string_are_one_character() -> None:
+    """What a STRING puts beside a growing item is as long as its text, so that this one still fits."""
+    data = ("01 A PIC X(4).", "01 T PIC X(10).")
+    found = grown("A", 2, *data, "PROCEDURE DIVISION.", "    STRING A 'IT''S' DELIMITED BY SIZE INTO T.")
+    assert {one.what for one in found} == {"field"}
+
+
 def test_a_value_is_followed_through_a_thousand_texts() -> None:
     """The last of them takes a part, however many have room."""
     texts = range(1_500)

@@ -19,8 +19,7 @@ from .program import Format, Program
 from .source import ScannedSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from .source import Lookup
 
 __all__ = ["Format", "Program", "ScannedSource", "scan"]
 
@@ -30,7 +29,7 @@ def scan(
     *,
     source_format: Format | None = None,
     debug_lines: bool = False,
-    copybooks: Callable[[str, str | None], ScannedSource | None] | None = None,
+    copybooks: Lookup | None = None,
 ) -> ScannedSource:
     r"""Return the programs of a COBOL source, whatever its format and encoding.
 

@@ -34,53 +34,16 @@ SCREEN_USAGE = "DISPLAY-WS"
 USAGES: dict[str, str] = {
     "COMPUTATIONAL": "COMP",
     **{f"COMPUTATIONAL-{kind}": f"COMP-{kind}" for kind in "123456XN"},
+    SCREEN_USAGE: SCREEN_USAGE,
     **{
         name: name
-        for name in (
-            "COMP",
-            "COMP-1",
-            "COMP-2",
-            "COMP-3",
-            "COMP-4",
-            "COMP-5",
-            "COMP-6",
-            "COMP-X",
-            "COMP-N",
-            "BINARY",
-            "PACKED-DECIMAL",
-            "DISPLAY",
-            "DISPLAY-1",
-            SCREEN_USAGE,
-            "NATIONAL",
-            "INDEX",
-            "POINTER",
-            "POINTER-32",
-            "PROCEDURE-POINTER",
-            "PROGRAM-POINTER",
-            "FUNCTION-POINTER",
-            "BINARY-CHAR",
-            "BINARY-SHORT",
-            "BINARY-LONG",
-            "BINARY-DOUBLE",
-            "FLOAT",
-            "DOUBLE",
-            "HANDLE",
-            "FLOAT-SHORT",
-            "FLOAT-LONG",
-            "FLOAT-EXTENDED",
-            "FLOAT-BINARY-32",
-            "FLOAT-BINARY-64",
-            "FLOAT-BINARY-128",
-            "FLOAT-DECIMAL-16",
-            "FLOAT-DECIMAL-34",
-            "SIGNED-INT",
-            "UNSIGNED-INT",
-            "SIGNED-SHORT",
-            "UNSIGNED-SHORT",
-            "SIGNED-LONG",
-            "UNSIGNED-LONG",
-            "UTF-8",
-        )
+        for name in vocabulary("""
+            COMP COMP-1 COMP-2 COMP-3 COMP-4 COMP-5 COMP-6 COMP-X COMP-N BINARY PACKED-DECIMAL DISPLAY DISPLAY-1 NATIONAL
+            INDEX POINTER POINTER-32 PROCEDURE-POINTER PROGRAM-POINTER FUNCTION-POINTER BINARY-CHAR BINARY-SHORT BINARY-LONG
+            BINARY-DOUBLE FLOAT DOUBLE HANDLE FLOAT-SHORT FLOAT-LONG FLOAT-EXTENDED FLOAT-BINARY-32 FLOAT-BINARY-64 FLOAT-
+            BINARY-128 FLOAT-DECIMAL-16 FLOAT-DECIMAL-34 SIGNED-INT UNSIGNED-INT SIGNED-SHORT UNSIGNED-SHORT SIGNED-LONG
+            UNSIGNED-LONG UTF-8
+        """)
     },
 }
 """The words of USAGE, in capitals, with the name used here: a short form for COMPUTATIONAL, otherwise the word itself."""

@@ -128,6 +128,7 @@ def _sign(words: Sequence[str], at: int) -> tuple[str, int]:
 
 
 def _number(word: str) -> object:
+    """Return the number that a word is; `UNKNOWN` for one that is none, or is too long."""
     try:
         return Fraction(word) if len(word) <= _MAX_DIGITS else UNKNOWN
     except ValueError:

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .lexing import COPIED, LITERAL, WORD, spelled
-from .program import DESCRIBED, CallStatement, Copy, Exec, GoTo, Perform, Statement
+from .program import DESCRIBED, CallStatement, Copy, Exec, GoTo, Perform, Statement, unquoted
 from .reading import BREAK
 from .replacing import pairs_in
 
@@ -158,14 +158,14 @@ class Edges:
             name = self._name(call, 1)
             static = name[0] in "'\""
             self.calls.append(
-                CallStatement(statement.line, _unquoted(name) if static else name, "static" if static else "dynamic")
+                CallStatement(statement.line, unquoted(name) if static else name, "static" if static else "dynamic")
             )
 
     def _entry(self, statement: Statement) -> None:
         """Record an ENTRY by its literal, or by the name of a constant."""
         entry = _ENTRY.match(self._folded, statement.start, statement.end)
         if entry:
-            self.entry_points.append((_unquoted(self._name(entry, 1 if entry[1] else 2)), statement.line))
+            self.entry_points.append((unquoted(self._name(entry, 1 if entry[1] else 2)), statement.line))
 
     def _handle(self, statement: Statement) -> None:
         """Record the labels of HANDLE CONDITION, HANDLE AID and HANDLE ABEND; HANDLE ABEND PROGRAM names no paragraph."""
@@ -205,7 +205,7 @@ def blocks(
             library = copied["library"]
             name, of = (spelled(code, *copied.span(group)) for group in ("name", "library"))
             via = _VIAS[copied["dictionary"] or copied["via"]]
-            named = (_unquoted(name), _unquoted(of) if library else None)
+            named = (unquoted(name), unquoted(of) if library else None)
             if library and DESCRIBED.fullmatch(name):
                 # `COPY DDS-ALL-FORMATS OF FILE`: what is copied is the file, and the first word says what of it.
                 named = (named[1] or "", named[0])
@@ -214,9 +214,4 @@ def blocks(
             yield Exec(line, end_line, block[1], " ".join(code[start:end].replace(BREAK, "").split()))
             include = _INCLUDE.match(folded, start, end)
             if include:
-                yield Copy(line, end_line, _unquoted(code[slice(*include.span(1))]), via="INCLUDE")
-
-
-def _unquoted(name: str) -> str:
-    """Return a name without quotes and without the blanks inside them: some names are padded to eight letters."""
-    return name.strip("'\"").strip()
+                yield Copy(line, end_line, unquoted(code[slice(*include.span(1))]), via="INCLUDE")

@@ -55,6 +55,11 @@ def number(figures: str) -> int | None:
     return int(text) if len(text) <= 40 and text.isascii() and text.isdigit() else None
 
 
+def unquoted(name: str) -> str:
+    """Return a name without quotes and without the blanks inside them: some names are padded to eight letters."""
+    return name.strip("'\"").strip()
+
+
 DESCRIBED = re.compile(
     r"(?i)(?:DDSR?-(?P<format>[A-Z0-9#$@_-]+?)|DDR?-(?P<all>ALL-FORMATS))(?P<suffix>-I-O|-I|-O)?(?P<indicators>-INDIC(?:ATORS?)?)?"
 )

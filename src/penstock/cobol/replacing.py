@@ -17,15 +17,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from .lexing import COPIED, LITERAL, PAIR, REPLACE, fold, spelled
+from .program import unquoted
 from .reading import BREAK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .program import Replacing
-    from .source import ScannedSource
-
-    Lookup = Callable[[str, str | None], ScannedSource | None]
+    from .source import Lookup, ScannedSource
 
 MAX_GROWN_CHARS = 3_000_000
 """How many characters replacing may add to a source: otherwise a short word could expand to a megabyte at each occurrence."""
@@ -208,11 +207,13 @@ def _may_copy_one(code: str, folded: str, find: Lookup) -> bool:
 
 def _copied(code: str, statement: re.Match[str], find: Lookup | None) -> ScannedSource | None:
     """Return the copybook that a COPY names, None if it cannot be looked up."""
-    if find is None:
-        return None
-    name = spelled(code, *statement.span("name")).strip("'\"").strip()
-    library = spelled(code, *statement.span("library")).strip("'\"").strip() if statement["library"] else None
-    return find(name, library)
+    return None if find is None else find(*named(code, statement))
+
+
+def named(code: str, statement: re.Match[str]) -> tuple[str, str | None]:
+    """Return the name and the library of the copybook that a COPY names; None for no library."""
+    library = unquoted(spelled(code, *statement.span("library"))) if statement["library"] else None
+    return unquoted(spelled(code, *statement.span("name"))), library
 
 
 def _left_by(book: ScannedSource | None, here: Replacing) -> Replacing:

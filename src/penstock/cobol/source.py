@@ -12,15 +12,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from .lexing import tokens
 from .reading import all_shown, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from .program import Format, LineKind, Program, Replacing, Warned, Word
+
+Lookup: TypeAlias = "Callable[[str, str | None], ScannedSource | None]"
+"""A lookup of copybooks: it returns that of a name and of the library that OF or IN names, or None if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

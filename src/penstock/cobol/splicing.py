@@ -18,19 +18,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .assembly import CodeLines, assemble
 from .headers import areas
-from .lexing import COPIED, GAP, LITERAL, PAIR, fold, spelled, spelled_tokens
+from .lexing import COPIED, GAP, LITERAL, fold, spelled_tokens
 from .procedure import Procedure, dialect
 from .program import key
 from .reading import BREAK
-from .replacing import around_statements, in_effect, line_starts, rewritten
+from .replacing import around_statements, in_effect, line_starts, named, pairs_in, rewritten
 from .structure import drafts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .program import Replacing
-    from .replacing import Lookup, Replaced
-    from .source import ScannedSource
+    from .replacing import Replaced
+    from .source import Lookup, ScannedSource
 
 MOST_CHARS = 2_000
 """Longer text is read by itself."""
@@ -92,12 +92,13 @@ def spliced(made: Replaced, folded: str, find: Lookup | None) -> Spliced:
     # A COPY within a literal is text; this is checked only once there is something to insert.
     literals: list[tuple[int, int]] | None = None
     for statement in _statements(folded):
-        book = find(*_named(code, statement))
+        book = find(*named(code, statement))
         if book is None or book.has_unit or len(book.code) > MOST_CHARS:
             continue
         start, end = statement.span()
         line = bisect_right(made.starts, start)
-        text = _text(book.code, _pairs(code, folded, statement), in_effect(made.effects, line))
+        copying = (pairs_in(code, folded, *statement.span("pairs")),) if statement["pairs"] else ()
+        text = _text(book.code, copying, in_effect(made.effects, line))
         found = _fragment(text, _BEFORE.search(folded[max(0, start - _FAR) : start]) is None)
         if found is None:
             continue
@@ -116,7 +117,7 @@ def spliced(made: Replaced, folded: str, find: Lookup | None) -> Spliced:
         if period is not None:  # it ends the COPY, and not the sentence that is open
             parts += (code[end : period.end() - 1], " ")
         at = end if period is None else period.end()
-        copies.add((line, key(_named(code, statement)[0])))
+        copies.add((line, key(named(code, statement)[0])))
     if not copies:
         return unchanged
     whole = "".join((*parts, code[at:]))
@@ -151,23 +152,6 @@ def _statements(folded: str) -> Iterator[re.Match[str]]:
         if statement is not None and not statement["resource"] and not statement["dictionary"]:
             yield statement
         at = folded.find("COPY", at + 1 if statement is None else statement.end())
-
-
-def _named(code: str, statement: re.Match[str]) -> tuple[str, str | None]:
-    """Return the copybook that a COPY names, and its library."""
-    name, library = (
-        spelled(code, *statement.span(group)).strip("'\"").strip() if statement[group] else None
-        for group in ("name", "library")
-    )
-    return name or "", library
-
-
-def _pairs(code: str, folded: str, statement: re.Match[str]) -> Replacing:
-    """Return the pairs of the REPLACING of a COPY."""
-    if not statement["pairs"]:
-        return ()
-    found = PAIR.finditer(folded, *statement.span("pairs"))
-    return (tuple((code[slice(*pair.span(1))], code[slice(*pair.span(2))]) for pair in found),)
 
 
 def _text(code: str, copying: Replacing, replacing: Replacing) -> str:

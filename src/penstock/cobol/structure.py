@@ -24,15 +24,11 @@ from .edges import blocks
 from .entries import CLAUSES, DECLARED, DECLARING, ENTRY, PARAGRAPHS, REMARK, REMARK_ENDS, SECOND, SECTIONS, USING, WORD
 from .lexing import fold, spelled
 from .procedure import BEGINS, VERBS, Dialect, Procedure, dialect
-from .program import Copy
+from .program import Copy, unquoted
 from .replacing import rewritten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from .source import ScannedSource
-
-    Lookup = Callable[[str, str | None], ScannedSource | None]
+    from .source import Lookup
 
 Kind = Literal["program", "function", "class", "method", "copybook"]
 """The kind of a unit of source; `copybook` is code outside of any unit."""
@@ -392,9 +388,9 @@ class _Walk:
             draft.is_described = _ELSEWHERE.search(self._folded, named, entry.end()) is not None
         if entry["name"] is not None:
             self._count(draft, -1)
-            draft.name = self._name(entry, "name").strip("'\"").strip()
+            draft.name = unquoted(self._name(entry, "name"))
             if entry["external"] is not None and kind in {"program", "function"}:
-                name = self._name(entry, "external").strip("'\"").strip()
+                name = unquoted(self._name(entry, "external"))
                 draft.external = (name, entry.start("external")) if fold(name) != fold(draft.name) else None
             self._count(draft, 1)
         draft.entries.append((entry["id"], draft.name, None, "", start, entry.end()))
@@ -410,7 +406,7 @@ class _Walk:
             return
         self._division = self._section = ""
         start = entry.start("ends")
-        name = (entry["ended"] or "").strip("'\"").strip()
+        name = unquoted(entry["ended"] or "")
         # Counted separately, so that a thousand END PROGRAMs with unknown names do not search the stack a thousand times.
         if self._open_names.get(name):
             while fold(self._stack[-1].name) != name:

@@ -16,7 +16,8 @@ from .reading import BREAK
 from .replacing import line_starts
 
 if TYPE_CHECKING:
-    from .replacing import Lookup, Replaced
+    from .replacing import Replaced
+    from .source import Lookup
 
 _SAID = "INVOKED"
 _PROTOTYPE = re.compile(

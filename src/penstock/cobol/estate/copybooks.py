@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ..program import Format, LineKind
-    from ..source import ScannedSource
+    from ..source import Lookup, ScannedSource
     from .bms import Mapset
     from .kinds import Kind
     from .members import Member
@@ -75,7 +75,7 @@ class Copybooks:
         """Return a copybook, scanned; None if there is none."""
         return self.beside("")(name, library)
 
-    def beside(self, path: str) -> Callable[[str, str | None], ScannedSource | None]:
+    def beside(self, path: str) -> Lookup:
         """Return the lookup of the file at a path: the same, except that a file is never its own copybook."""
 
         def found(name: str, library: str | None) -> ScannedSource | None:

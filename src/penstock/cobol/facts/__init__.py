@@ -21,14 +21,14 @@ from ..program import in_library, key
 from .values import Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from ..program import Program
-    from ..source import ScannedSource
+    from ..source import Lookup, ScannedSource
 
 __all__ = ["Copybooks", "Facts", "call_diagram", "facts", "flow_diagram", "lookup"]
 
-Copybooks: TypeAlias = "Mapping[str, ScannedSource] | Callable[[str, str | None], ScannedSource | None]"
+Copybooks: TypeAlias = "Mapping[str, ScannedSource] | Lookup"
 """The forms in which copybooks are given: a mapping from name, or `LIBRARY/NAME`, to scanned source (names are case-insensitive),
 or a function of name and library.
 
@@ -60,7 +60,7 @@ def facts(
     return collected(source, program, lookup(copybooks), tells_apart=tells_apart)
 
 
-def lookup(copybooks: Copybooks | None) -> Callable[[str, str | None], ScannedSource | None]:
+def lookup(copybooks: Copybooks | None) -> Lookup:
     """Return copybooks as a function, in whichever form they are given; one result serves all programs of a file."""
     if copybooks is None:
         return _nowhere

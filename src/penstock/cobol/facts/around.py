@@ -22,20 +22,18 @@ from .item_clauses import pieces
 from .layout import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from ..program import Program
-    from ..source import ScannedSource
+    from ..source import Lookup, ScannedSource
     from .data import DataItem
     from .expanding import Expanded
-
-    _Find = Callable[[str, str | None], ScannedSource | None]
 
 _GLOBAL = re.compile(r"\bGLOBAL\b", re.IGNORECASE)
 _WORDS = re.compile(r"[^\s.'\"(),;:=<>+*/&]++")
 
 
-def outer_data(source: ScannedSource, program: Program, find: _Find, expanded: Expanded) -> tuple[OuterData, ...]:
+def outer_data(source: ScannedSource, program: Program, find: Lookup, expanded: Expanded) -> tuple[OuterData, ...]:
     """Return the data of the containing programs, the nearest first; only of those that share data that the program names.
 
     Args:
@@ -130,7 +128,7 @@ class _Held:
             self._declared[known] = found
         return self._declared[known]
 
-    def shared(self, outer: Program, program: Program, find: _Find) -> _Shared | None:
+    def shared(self, outer: Program, program: Program, find: Lookup) -> _Shared | None:
         """Return what a program shares with one that it contains; None if nothing."""
         part = _part(outer, program.start_line) if outer.kind == "class" else None
         known = (outer.start_line, outer.end_line, find, part)
@@ -138,7 +136,7 @@ class _Held:
             self._shared[known] = self._sharing(outer, part, find)
         return self._shared[known]
 
-    def _sharing(self, outer: Program, part: tuple[int, int] | None, find: _Find) -> _Shared | None:
+    def _sharing(self, outer: Program, part: tuple[int, int] | None, find: Lookup) -> _Shared | None:
         """Return what a program, or a part of a class, shares; None if nothing."""
         first = min((entry.start for entry in outer.entries), default=0)
         last = max((entry.end for entry in outer.entries), default=0)

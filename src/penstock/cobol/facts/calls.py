@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..program import key
+from ..program import key, unquoted
+from ..words import vocabulary
 from .arguments import copied, given, parameters
 from .control import ProgramCall
 from .execs import body, tokens
@@ -49,8 +50,7 @@ _OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])",
 """The words that begin the other entries of a REPOSITORY."""
 _LANGUAGES = frozenset({"C", "COBOL", "COBOL85", "FORTRAN", "LINKAGE", "MACRO", "PASCAL", "PTAL", "TAL"})
 """The languages that may precede the routine after ENTER; without a routine they name none."""
-_HOW_WORDS = "STATIC DYNAMIC LINKAGE TYPE IS PROGRAM PROCEDURE CONTROL TO IN THREAD RUN CLIENT"
-_HOW = frozenset(_HOW_WORDS.split())
+_HOW = vocabulary("STATIC DYNAMIC LINKAGE TYPE IS PROGRAM PROCEDURE CONTROL TO IN THREAD RUN CLIENT")
 """The words that may precede the program after CALL and TRANSFER and say how it is called."""
 _BEHIND_TARGET = frozenset({"OF", "IN", "USING", "GIVING", "RETURNING", "ON", "OVERFLOW", "EXCEPTION", "NOT"})
 _QUOTES = "'\""
@@ -74,7 +74,7 @@ class WrittenCall(NamedTuple):
     @property
     def name(self) -> str:
         """The called program in capitals, without quotes; that of a data item if the CALL names one."""
-        return _bare(self.target)
+        return key(unquoted(self.target))
 
 
 def callings(code: Code) -> tuple[WrittenCall, ...]:
@@ -220,13 +220,8 @@ def is_interface(target: str) -> bool:
     """Return whether a called name is a system interface rather than a program of the estate: DL/I, MQ, Language Environment,
     the stubs of an SQL precompiler, other databases, or the routines of a COBOL runtime or an operating system.
     """
-    name = _bare(target)
+    name = key(unquoted(target))
     return name in DLI_INTERFACES or is_translated(name) or name.startswith(_OF_SYSTEMS)
-
-
-def _bare(target: str) -> str:
-    """Return a called name in capitals, without quotes and the blanks inside them."""
-    return target.strip(_QUOTES).strip().upper()
 
 
 def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mapping[str, Resolved]) -> ProgramCall:

@@ -41,10 +41,10 @@ from .unreached import unreached
 from .values import Facts, UnknownStatement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from ..program import Program, Statement
-    from ..source import ScannedSource
+    from ..source import Lookup, ScannedSource
     from .calls import WrittenCall
     from .data import DataItem, OuterData
     from .expanding import EntryRow
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 def collected(
     source: ScannedSource,
     program: Program,
-    find: Callable[[str, str | None], ScannedSource | None],
+    find: Lookup,
     *,
     tells_apart: bool,
 ) -> Facts:

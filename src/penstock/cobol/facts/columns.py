@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..words import vocabulary
 from .execs import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_BEHIND_NAME_WORDS = """
+_BEHIND_NAME = vocabulary("""
     WHERE ORDER GROUP HAVING FOR ON INNER LEFT RIGHT FULL CROSS NATURAL JOIN LIMIT OFFSET FETCH WITH OPTIMIZE USING
-"""
-_BEHIND_NAME = frozenset(_BEHIND_NAME_WORDS.split())
-_OF_EXPRESSIONS_WORDS = "CASE WHEN THEN ELSE END AND OR NOT IS NULL IN LIKE BETWEEN DISTINCT ALL"
-_OF_EXPRESSIONS = frozenset(_OF_EXPRESSIONS_WORDS.split())
+""")
+_OF_EXPRESSIONS = vocabulary("CASE WHEN THEN ELSE END AND OR NOT IS NULL IN LIKE BETWEEN DISTINCT ALL")
 _SETS = frozenset({"UNION", "EXCEPT", "INTERSECT", "MINUS"})
 _NO_NAME = frozenset("'\":0123456789")
 

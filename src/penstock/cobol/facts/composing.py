@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .resolving import literal
+from .resolving import inside, literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ def composed(said: ReadStatement, data: Callable[[str], str]) -> Iterator[str]:
             continue
         if kind == "literal":
             # Trailing blanks count here: they separate it from the next piece.
-            yield text[1:-1].replace(text[0] * 2, text[0]) if literal(text) is not None else " "
+            yield inside(text) if literal(text) is not None else " "
         elif kind == "word" and said.keys[at] not in {"OF", "IN"}:
             yield data(said.keys[at]) if said.keys[at] not in {"SPACE", "SPACES"} else " "
         elif said.keys[at] in {"OF", "IN"}:

@@ -144,7 +144,7 @@ class DynamicSql:
                 piece = self._parts(at) or _DATA
                 has_value = has_value or piece != _DATA
             elif part.name not in {"", "FILLER"}:
-                name = " OF ".join([part.name, *(self._names.items[above].name for above in self._names.above(at))])
+                name = self._names.qualified(at)
                 piece = _marked(name)
                 if value is not None:
                     self._given[name] = value

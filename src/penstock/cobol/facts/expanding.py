@@ -24,10 +24,10 @@ from ..splicing import copied
 from .values import CopybookUse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from ..program import Paragraph, Replacing
-    from ..source import ScannedSource
+    from ..source import Lookup, ScannedSource
 
 MAX_DEPTH = 12
 """The maximum nesting depth of copybooks."""
@@ -135,9 +135,7 @@ def is_system(name: str) -> bool:
     return _SYSTEM.fullmatch(name) is not None
 
 
-def expand(
-    source: ScannedSource, program: Program, find: Callable[[str, str | None], ScannedSource | None]
-) -> Expanded:
+def expand(source: ScannedSource, program: Program, find: Lookup) -> Expanded:
     """Return the entries and the code of a program, with copybooks in place.
 
     Args:
@@ -170,7 +168,7 @@ class _Place(NamedTuple):
 class _Expanding:
     """The state of one expansion: what was collected, and how much was copied."""
 
-    def __init__(self, find: Callable[[str, str | None], ScannedSource | None]) -> None:
+    def __init__(self, find: Lookup) -> None:
         self._find = find
         self.pieces: list[CodePiece] = []
         self.uses: list[CopybookUse] = []

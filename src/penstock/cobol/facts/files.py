@@ -11,11 +11,12 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..program import key, number
+from ..words import vocabulary
 from .item_clauses import pieces
 from .resources import FileUse, OuterFile, ProgramFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from .code import Code, ReadStatement
     from .data import DataItem, OuterData
@@ -24,18 +25,16 @@ if TYPE_CHECKING:
     from .resources import Resolved
 
 _NOISE = frozenset({"TO", "IS", "ARE", "MODE", "KEY", "RECORD", "WITH"})
-_CLAUSES_WORDS = """
+_CLAUSES = vocabulary("""
     ASSIGN ORGANIZATION ACCESS RECORD ALTERNATE RELATIVE FILE STATUS RESERVE PADDING LOCK SHARING COLLATING
     PASSWORD SEQUENTIAL INDEXED LINE BLOCK SYMBOLIC FORMAT GROUP SELECTED PROCESSING RECORDING WITH PFKEY CURSOR
-"""
-_CLAUSES = frozenset(_CLAUSES_WORDS.split())
+""")
 _ORGANIZATIONS = frozenset({"SEQUENTIAL", "INDEXED", "RELATIVE", "TRANSACTION"})
 _ENDING = frozenset({"SEQUENTIAL", "INDEXED"})
-_DEVICES_WORDS = """
+_DEVICES = vocabulary("""
     DISK DISC TAPE PRINTER PRINT KEYBOARD DISPLAY CARD-READER CASSETTE EXTERNAL DYNAMIC ADVANCING REEL UNIT
     USING RANDOM INPUT OUTPUT INPUT-OUTPUT LINE FILE
-"""
-_DEVICES = frozenset(_DEVICES_WORDS.split())
+""")
 _BUFFERS = frozenset({"AREA", "AREAS"})
 """What follows ALTERNATE in RESERVE NO ALTERNATE AREA, which names no key."""
 _BEHIND_KEYS = frozenset({"WITH", "NO", "DUPLICATES", "SUPPRESS"})
@@ -59,9 +58,15 @@ _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
 
 def record_names(rows: Sequence[EntryRow], items: Sequence[DataItem]) -> dict[str, list[int]]:
     """Return the indexes of the level 01 items of each file, by the file's name in capitals."""
-    found: dict[str, list[int]] = {
+    named: dict[str, list[int]] = {
         key(row.entry.name): [] for row in rows if row.entry.word == "SELECT" or _describes(row)
     }
+    return named | records_of(items)
+
+
+def records_of(items: Iterable[DataItem]) -> dict[str, list[int]]:
+    """Return the indexes of the level 01 items of each file that has any, by the file's name in capitals."""
+    found: dict[str, list[int]] = {}
     for index, item in enumerate(items):
         if item.file is not None and item.level == 1:
             found.setdefault(key(item.file), []).append(index)

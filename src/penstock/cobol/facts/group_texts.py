@@ -59,7 +59,7 @@ class GroupTexts:
         parts = self._parts(group)
         if len(parts) > _MOST_PARTS:
             return []
-        named = {at: self._name(at) for at in parts if self._names.items[at].name not in {"", "FILLER"}}
+        named = {at: self._names.qualified(at) for at in parts if self._names.items[at].name not in {"", "FILLER"}}
         self._reaching.follow(named.values())
         texts = [self._texts(at, named.get(at), site) for at in parts]
         return ["".join(pieces).rstrip() for pieces in islice(product(*texts), _MOST_TEXTS)]
@@ -77,11 +77,6 @@ class GroupTexts:
             if item.redefines is None:
                 found += self._parts(at) if item.usage == "GROUP" and item.occurs is None else [at]
         return found
-
-    def _name(self, index: int) -> str:
-        """Return the name of an item with those of its groups."""
-        above = (self._names.items[at].name for at in self._names.above(index))
-        return " OF ".join([self._names.items[index].name, *(name for name in above if key(name) != "FILLER")])
 
     def _texts(self, index: int, name: str | None, site: Site | None) -> list[str]:
         """Return the texts that a part may have, as long as the part."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..clauses import SCREEN_USAGE
 from ..program import key
+from ..words import vocabulary
 from .resources import Access, Channel
 
 if TYPE_CHECKING:
@@ -81,11 +82,10 @@ MQ_DEEDS = {"MQGET": "read", "MQPUT": "create", "MQPUT1": "create"}
 _CLOCK = frozenset(
     {"DATE", "DAY", "DAY-OF-WEEK", "TIME", "CENTURY-DATE", "CENTURY-DAY", "DATE-AND-TIME", "DAY-AND-TIME"}
 )
-_ENVIRONMENT_WORDS = """
+_ENVIRONMENT = vocabulary("""
     ENVIRONMENT ENVIRONMENT-NAME ENVIRONMENT-VALUE ARGUMENT-NUMBER ARGUMENT-VALUE COMMAND-LINE SYSTEM-INFO TERMINAL-INFO USER
     EXCEPTION ESCAPE THREAD WINDOW STANDARD
-"""
-_ENVIRONMENT = frozenset(_ENVIRONMENT_WORDS.split())
+""")
 """What ACCEPT takes from the system rather than from a person; the last ones begin EXCEPTION STATUS and the like."""
 _PLACES = frozenset({"AT", "COL", "COLUMN", "LINE", "POSITION"})
 """The words of an ACCEPT that say where on the screen its field is."""

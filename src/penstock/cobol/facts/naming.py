@@ -133,6 +133,11 @@ class DataNames:
             parent = self.items[parent].parent
         return found
 
+    def qualified(self, index: int) -> str:
+        """Return the name of an item with those of the groups around it, as in `ITEM OF GROUP OF RECORD`."""
+        above = (self.items[at].name for at in self.above(index))
+        return " OF ".join([self.items[index].name, *(name for name in above if key(name) != "FILLER")])
+
     def below(self, index: int) -> list[int]:
         """Return the indexes of all items in a group, in source order."""
         found: list[int] = []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..clauses import FIGURATIVE
 from .data import WHOLE, MoveWay
+from .resolving import inside
 from .roles import READ, WRITE, indicators_at
 
 if TYPE_CHECKING:
@@ -197,8 +198,8 @@ def _characters(text: str, word: str) -> int:
     """Return the length of a literal or a figurative constant; 0 for any other word."""
     if text[-1] not in "'\"":
         return int(word in FIGURATIVE)
-    inside = text[text.index(text[-1]) + 1 : -1]
-    return len(inside) // 2 if text[0] in "Xx" else len(inside)
+    length = len(inside(text))
+    return length // 2 if text[0] in "Xx" else length
 
 
 def _is_address(keys: Sequence[str], at: int) -> bool:

@@ -246,6 +246,10 @@ def literal(text: str) -> str | None:
     text = text.strip()
     if len(text) < 2 or text[0] not in "'\"" or text[-1] != text[0]:
         return None
-    quote = text[0]
-    value = text[1:-1].replace(quote * 2, quote).rstrip()
-    return value or None
+    return inside(text).rstrip() or None
+
+
+def inside(text: str) -> str:
+    """Return what is between the quotes of a literal, with or without a prefix; doubled quotes are one."""
+    quote = text[-1]
+    return text[text.index(quote) + 1 : -1].replace(quote * 2, quote)

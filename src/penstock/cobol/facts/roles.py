@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..procedure import STRANGE
+from ..words import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,36 +105,20 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     STRANGE: (NONE, {}),
     "ALLOCATE": (WRITE, {"RETURNING": WRITE}),
     "FREE": (WRITE, {}),
-    **{
-        verb: (NONE, {})
-        for verb in (
-            "ALTER",
-            "OPEN",
-            "CLOSE",
-            "USE",
-            "ENTRY",
-            "COPY",
-            "EXIT",
-            "CONTINUE",
-            "NEXT",
-            "REPLACE",
-            "NOTE",
-        )
-    },
+    **dict.fromkeys(vocabulary("ALTER OPEN CLOSE USE ENTRY COPY EXIT CONTINUE NEXT REPLACE NOTE"), (NONE, {})),
 }
 _INDICATORS = frozenset({"INDICATOR", "INDICATORS", "INDIC"})
 ROLES_BEHIND = {"MODIFY": READ, "INQUIRE": WRITE, "DISPLAY": READ, "ON EXCEPTION": READ}
 """By verb: the role of what follows an operand, regardless of the role of that operand."""
 
-_FORMATS = """
-    YYMMDD YYYYMMDD MMDDYY MMDDYYYY DDMMYY DDMMYYYY YYDDD YYYYDDD YYDDMM YYYYDDMM DATE TIME DAYCOUNT DAYOFMONTH DAYOFWEEK
-    MONTHOFYEAR YEAR DATESTRING STRINGFORMAT FULLDATE DATEFORM MILLISECONDS
-"""
 # Options of CICS commands that return data; the argument of any other is read.
 _CICS_WRITES_ALWAYS = frozenset({"INTO", "SET", "RESP", "RESP2", "NUMITEMS", "NUMREC", "RETCODE"})
 _CICS_WRITES = {
     "ASKTIME": {"ABSTIME"},
-    "FORMATTIME": set(_FORMATS.split()),
+    "FORMATTIME": vocabulary("""
+    YYMMDD YYYYMMDD MMDDYY MMDDYYYY DDMMYY DDMMYYYY YYDDD YYYYDDD YYDDMM YYYYDDMM DATE TIME DAYCOUNT DAYOFMONTH DAYOFWEEK
+    MONTHOFYEAR YEAR DATESTRING STRINGFORMAT FULLDATE DATEFORM MILLISECONDS
+"""),
     "READNEXT": {"RIDFLD", "LENGTH"},
     "READPREV": {"RIDFLD", "LENGTH"},
     "READ": {"LENGTH"},

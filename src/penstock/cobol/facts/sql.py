@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ..words import vocabulary
 from .execs import body, tokens
 from .host_variables import host_variables
 from .resources import PreparedSql, SqlOperation
@@ -23,14 +24,19 @@ _BEFORE_TABLE = frozenset({"FROM", "JOIN", "INTO", "UPDATE", "TABLE", "USING"})
 _NOT_A_TABLE = frozenset(
     {"SELECT", "LATERAL", "TABLE", "FINAL", "OLD", "NEW", "DESCRIPTOR", "VALUES", "SET", "OF", "WHERE", "CURRENT"}
 )
-_CLAUSES_WORDS = """
+_CLAUSES = vocabulary("""
     WHERE ORDER GROUP HAVING FOR UNION EXCEPT INTERSECT SET VALUES ON FETCH WITH INNER LEFT RIGHT FULL CROSS
     JOIN OPTIMIZE QUERYNO USING
-"""
-_CLAUSES = frozenset(_CLAUSES_WORDS.split())
+""")
 _TABLE_VERBS = frozenset(
     {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK", "TRUNCATE", "WITH", "VALUES", "REFRESH"}
 )
+_BEFORE_CURSOR = vocabulary(
+    "FETCH NEXT PRIOR FIRST LAST CURRENT BEFORE AFTER INSENSITIVE SENSITIVE FROM ROWSET ABSOLUTE"
+)
+"""The words of a FETCH that may precede its cursor."""
+_OF_STRINGS = vocabulary("TRIM EXTRACT SUBSTRING STRIP OVERLAY LTRIM RTRIM")
+"""The functions that have a FROM among their arguments."""
 _PARTING = frozenset({";", "BEGIN", "THEN", "ELSE", "LOOP", "DECLARE"})
 """The words that separate the statements of a PL/SQL block."""
 _TWO_WORDS = frozenset(
@@ -106,6 +112,7 @@ def _opened(one: SqlOperation, by_name: dict[str, list[SqlOperation]]) -> SqlOpe
 
 
 def _of(one: SqlOperation, prepared: list[PreparedSql], unknown: str, *, is_sure: bool) -> SqlOperation:
+    """Return a statement with the SQL that it may run."""
     tables = tuple(dict.fromkeys(table for made in prepared for table in made.tables))
     return one._replace(tables=tables, prepared=tuple(prepared), is_sure=is_sure, unknown=unknown)
 
@@ -170,27 +177,8 @@ def _declared(words: list[str], upper: list[str]) -> tuple[str, str | None, tupl
 
 def _fetched(words: list[str], upper: list[str]) -> str | None:
     """Return the cursor of a FETCH, skipping the words that may precede it."""
-    skipped = {
-        "FETCH",
-        "NEXT",
-        "PRIOR",
-        "FIRST",
-        "LAST",
-        "CURRENT",
-        "BEFORE",
-        "AFTER",
-        "INSENSITIVE",
-        "SENSITIVE",
-        "FROM",
-        "ROWSET",
-        "ABSOLUTE",
-    }
-    for at, word in enumerate(upper):
-        if word == "INTO":
-            break
-        if word not in skipped:
-            return words[at]
-    return None
+    named = next((at for at, word in enumerate(upper) if word not in _BEFORE_CURSOR), len(upper))
+    return words[named] if named < len(upper) and upper[named] != "INTO" else None
 
 
 def _verb(upper: list[str]) -> str:
@@ -268,7 +256,7 @@ def _common(upper: list[str]) -> set[str]:
 
 
 def _in_function(upper: list[str], at: int) -> bool:
-    """Return whether a FROM belongs to TRIM(x FROM y), EXTRACT(x FROM y) or SUBSTRING(x FROM n), and so precedes no table."""
+    """Return whether a FROM belongs to a function, as in TRIM(x FROM y), and so precedes no table."""
     depth = 0
     # A few words back are enough for the arguments of such a function, and keep the time linear for ten thousand FROMs.
     for back in range(at - 1, max(-1, at - 8), -1):
@@ -276,15 +264,7 @@ def _in_function(upper: list[str], at: int) -> bool:
             depth += 1
         elif upper[back] == "(":
             if depth == 0:
-                return back > 0 and upper[back - 1] in {
-                    "TRIM",
-                    "EXTRACT",
-                    "SUBSTRING",
-                    "STRIP",
-                    "OVERLAY",
-                    "LTRIM",
-                    "RTRIM",
-                }
+                return back > 0 and upper[back - 1] in _OF_STRINGS
             depth -= 1
         elif upper[back] == "SELECT":
             return False

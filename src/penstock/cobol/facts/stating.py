@@ -15,6 +15,7 @@ from ..clauses import FIGURATIVE
 from ..program import key, number
 from .comparing import operands
 from .data import SourcePlace, StatedLength
+from .resolving import inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -85,9 +86,7 @@ def _characters(operand: Operand | None, word: str) -> int | None:
     if operand is None:
         return 1 if word in FIGURATIVE or word == "CHARACTERS" else None
     text = operand.literal
-    if text[:1] not in {"'", '"'}:
-        return None
-    return len(text[1:-1].replace(text[0] * 2, text[0]))
+    return len(inside(text)) if text[:1] in {"'", '"'} else None
 
 
 def _commanded(

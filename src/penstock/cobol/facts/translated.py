@@ -15,6 +15,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import Exec, Warned
+from ..words import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,12 +25,11 @@ if TYPE_CHECKING:
 
 _OF_CICS = frozenset({"DFHEI1", "DFHEXEC", "DFHNCTR", "DFHELII", "DFHECI", "DFHEAI"})
 # The stubs of DB2 on z/OS, DB2 elsewhere, and Oracle by name; those of Open COBOL ESQL and esqlOC by prefix.
-_OF_SQL_WORDS = """
+_OF_SQL = vocabulary("""
     DSNHLI DSNELI DSNCLI DSNALI DSNRLI DSNHADDR DSNHADD2
     SQLGSTRT SQLGALOC SQLGSTLV SQLGSETV SQLGCALL SQLGSTOP SQLGMF SQLGDLOC SQLGSTLS SQLGUSDA
     SQLADR SQLBEX SQLGSS ORASQL8
-"""
-_OF_SQL = frozenset(_OF_SQL_WORDS.split())
+""")
 _OF_SQL_PREFIXES = ("OCESQL", "OCSQL")
 _MOST_PROBED = 400
 _GENERATORS = (("TELON", "CA-Telon"), ("{BENCH}", "AcuBench"), ("ARMRPG:", "a translator of RPG"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..facts.interface import DLI_DEEDS
-from ..program import key
+from ..program import key, number
 from .operations import verb_of
 from .values import CitedLine, EstateEdge, NodeId, UnnamedCall
 
@@ -43,11 +43,11 @@ def unnamed_calls(facts: Facts, path: str) -> tuple[UnnamedCall, ...]:
             continue
         pcb = key(one.pcb)
         places = tuple((names.index(pcb), len(names)) for names in entries if pcb in names)
-        number = int(pcb) if pcb.isascii() and pcb.isdigit() and len(pcb) < 4 else None
+        at = number(pcb)
         cited = CitedLine.spanning(path, one.line, one.end_line, one.copybook)
-        if places or number is not None:
+        if places or at is not None:
             functions = (said for said in one.function.split(" or ") if said in _BROWSING)
-            found += [UnnamedCall(said, places, number, cited) for said in functions]
+            found += [UnnamedCall(said, places, at, cited) for said in functions]
     return tuple(found)
 
 

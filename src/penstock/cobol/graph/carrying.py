@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..facts.data import WHOLE
 from .copying import linked
+from .relaying import inside
 from .structure import declarations, declared_at
 from .values import RANK, CitedLine, EstateEdge, NodeId, less_sure
 
@@ -464,7 +465,7 @@ class Carrying:
         own = part.fields[here.field]
         if own.offset is None or own.bytes is None:
             return
-        around = {*_above(part.fields, here.field), *_inside(part.fields, here.field)}
+        around = {*_above(part.fields, here.field), *inside(part.fields, here.field)}
         for index in self._of_storage(here.part).get(own.storage, ()):
             field = part.fields[index]
             if index in around or not field.name or field.offset is None or not field.bytes:
@@ -492,17 +493,3 @@ def _above(fields: tuple[LaidField, ...], index: int) -> Iterator[int]:
     while at is not None:
         yield at
         at = fields[at].parent
-
-
-def _inside(fields: tuple[LaidField, ...], top: int) -> Iterator[int]:
-    """Yield the indexes of a field and of everything in it, which follows it directly."""
-    yield top
-    record = fields[top].record
-    within = {top}
-    for index in range(top + 1, len(fields)):
-        field = fields[index]
-        if field.record != record:
-            return
-        if field.parent in within:
-            within.add(index)
-            yield index

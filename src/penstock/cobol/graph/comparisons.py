@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..facts.resolving import inside
 from ..program import number
 from .shortages import Sizes, shortage
 from .sizes import size_of
@@ -102,7 +103,7 @@ def _is_highest(literal: str, sizes: Sizes) -> bool:
     size, then = sizes
     end = _RANGE.split(literal.strip())[-1]
     if end[-1:] in "'\"" and len(end) > 1:
-        text = end[end.index(end[-1]) + 1 : -1]
+        text = inside(end)
         return end[0] not in "Xx" and len(text) == size.characters and _HIGHEST.fullmatch(text) is not None
     figures = end.lstrip("+-").partition(".")[0].partition(",")[0]
     # `A < 10000` is true of all four-digit values, as `A <= 9999` is.

@@ -25,12 +25,10 @@ from .told_apart import told_apart
 from .values import CitedLine, EstateEdge, NodeId
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from ..estate.members import Member
-    from .arriving import PassedField
-    from .copying import CopiedRecords, WrittenPlace
-    from .values import FileBinding, ProgramPart
+    from .values import ProgramPart
 
 
 class EstateGraph:
@@ -54,9 +52,11 @@ class EstateGraph:
             self._named.setdefault(part.name, []).append(number)
         self._callees = Callees(self.parts)
         self.members = placed(around, self._callees.names())
-        self._linked = linked(self.parts, self.members, self.owner, self._callees)
-        self.drawn: tuple[EstateEdge, ...] = self._linked.edges
+        joined = linked(self.parts, self.members, self.owner, self._callees)
+        self.drawn: tuple[EstateEdge, ...] = joined.edges
         """All edges except those of `structure`."""
+        # What `Linked` says of fields and data sets.
+        self.passed, self.bindings, self.copied, self.written = joined[1:]
         self._touching: dict[NodeId, list[int]] | None = None
         self._declared: dict[int, dict[NodeId, list[EstateEdge]]] = {}
         self._holders: dict[str, list[int]] | None = None
@@ -116,26 +116,6 @@ class EstateGraph:
                     return self.parts[at]
                 name = name.rpartition(".")[0]
         return None
-
-    @property
-    def bindings(self) -> Mapping[NodeId, list[tuple[int, FileBinding]]]:
-        """The files that are bound to each data set, with the numbers of their parts."""
-        return self._linked.bindings
-
-    @property
-    def passed(self) -> tuple[PassedField, ...]:
-        """The fields that are passed to other programs, and those that are returned by them."""
-        return self._linked.passed
-
-    @property
-    def copied(self) -> Mapping[NodeId, list[CopiedRecords]]:
-        """The copies of data sets by job steps, by source and by target."""
-        return self._linked.copied
-
-    @property
-    def written(self) -> Mapping[NodeId, list[WrittenPlace]]:
-        """The places and lengths that job steps state in numbers about the records of each data set."""
-        return self._linked.written
 
     def _structured(self, node: NodeId) -> list[int]:
         """Return the numbers of the parts whose declarations may concern a node."""

@@ -16,9 +16,8 @@ from .operations import verb_of
 from .values import CitedLine, FileBinding, FileName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from ..facts.data import DataItem
     from ..facts.resources import FileUse, ProgramFile
     from .values import Verb
 
@@ -62,15 +61,6 @@ def file_binding(file: ProgramFile, records: tuple[int, ...], program: str, path
         record_bytes=file.record_bytes,
         described=None if file.description_line is None else CitedLine(path, file.description_line, file.copybook),
     )
-
-
-def records_of(items: Iterable[DataItem]) -> dict[str, tuple[int, ...]]:
-    """Return the indexes of the records of each file, by its name in capitals."""
-    found: dict[str, list[int]] = {}
-    for index, item in enumerate(items):
-        if item.level == 1 and item.file is not None:
-            found.setdefault(key(item.file), []).append(index)
-    return {file: tuple(records) for file, records in found.items()}
 
 
 def done_by(use: FileUse) -> tuple[Verb, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .relaying import RENAMES, covers, of_record
+from . import relaying
+from .relaying import RENAMES, covers
 from .sizes import grows_behind_point, size_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def holders_of(fields: Sequence[LaidField], record: int, inside: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
     """Return the groups that contain some fields, and what renames these: each with the fields and how often it has them."""
     found: dict[int, list[tuple[int, int]]] = {}
-    renaming = [index for index in of_record(fields, record) if fields[index].level == RENAMES]
+    renaming = [index for index in relaying.inside(fields, record) if fields[index].level == RENAMES]
     for index in inside:
         times = fields[index].occurs or 1
         for one in renaming:
@@ -34,15 +35,9 @@ def holders_of(fields: Sequence[LaidField], record: int, inside: Iterable[int]) 
 
 
 def _below(part: ProgramPart, group: int) -> Iterator[LaidField]:
-    """Yield what a group contains, at any depth."""
-    within = {group}
-    for index in range(group + 1, len(part.fields)):
-        field = part.fields[index]
-        if field.parent not in within:
-            return
-        if field.level != RENAMES:
-            within.add(index)
-            yield field
+    """Return what a group contains, at any depth."""
+    fields = (part.fields[index] for index in relaying.inside(part.fields, group) if index != group)
+    return (field for field in fields if field.level != RENAMES)
 
 
 class GrowingPlace(NamedTuple):

@@ -14,6 +14,7 @@ from ..estate.jcl import OF_A_VARIABLE
 from ..estate.running import MAX_STEPS, JobSteps
 from ..facts.sql import statement
 from ..program import key
+from ..words import vocabulary
 from .naming import data_set, plain_path
 from .operations import sql_edges
 from .values import CitedLine, EstateEdge, NodeId
@@ -30,21 +31,7 @@ COPIES = frozenset({"IEBGENER", "ICEGENER"})
 _COPIED: dict[str, Verb] = {"SYSUT1": "reads", "SYSUT2": "writes"}
 _BINDERS = frozenset({"IEWL", "IEWBLINK", "IEWBLDGO", "IEWBODEF", "HEWL", "HEWLH096", "LINKEDIT"})
 _BOUND: dict[str, Verb] = {"SYSLIN": "reads", "SYSLMOD": "writes"}
-_COMPILERS = frozenset(
-    {
-        "IGYCRCTL",
-        "IKFCBL00",
-        "IEL0AA",
-        "IBMZPLI",
-        "ASMA90",
-        "IEV90",
-        "IFOX00",
-        "DFHECP1$",
-        "DFHEAP1$",
-        "DFHEPP1$",
-        "DSNHPC",
-    }
-)
+_COMPILERS = vocabulary("IGYCRCTL IKFCBL00 IEL0AA IBMZPLI ASMA90 IEV90 IFOX00 DFHECP1$ DFHEAP1$ DFHEPP1$ DSNHPC")
 _MADE = frozenset({"SYSLIN", "SYSPUNCH", "SYSCIN", "SYSGO", "SYSADATA", "SYSDEBUG"})
 """The DDs that compilers, assemblers and translators write."""
 _SYSTEM = re.compile(

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..estate.members import stem
 from ..facts.data import WHOLE
+from ..facts.files import records_of
 from ..facts.flow import EVENT, MAIN, is_jump
 from ..facts.naming import DataNames
 from ..facts.resources import RUNNING
 from ..program import METHOD, key
 from .browsing import unnamed_calls
-from .file_bindings import done_by, file_binding, records_of
+from .file_bindings import done_by, file_binding
 from .laid_fields import laid_fields
 from .naming import copybook_name, field_names, paragraph_names, program_name
 from .operations import DrawnProgram, column_uses, operations
@@ -136,7 +137,7 @@ class _Drawing:
             if self._is_whole
             else (),
             files=tuple(
-                file_binding(file, self._records.get(key(file.name), ()), self._name, self._path)
+                file_binding(file, tuple(self._records.get(key(file.name), ())), self._name, self._path)
                 for file in facts.files
             ),
             sendings=tuple(passings(facts, self._data, self._names, self._name)),

@@ -32,7 +32,7 @@ def relaid(fields: Sequence[LaidField], record: int, lengths: Mapping[int, int])
     """
     within: dict[int, list[int]] = {}
     renaming = []
-    for index in of_record(fields, record):
+    for index in inside(fields, record):
         parent = fields[index].parent
         if fields[index].level == RENAMES:
             renaming.append(index)
@@ -81,11 +81,14 @@ def relaid(fields: Sequence[LaidField], record: int, lengths: Mapping[int, int])
     return found
 
 
-def of_record(fields: Sequence[LaidField], record: int) -> Iterator[int]:
-    """Yield the indexes of a record and of everything in it, which are consecutive."""
-    for index in range(record, len(fields)):
-        if fields[index].record != record:
+def inside(fields: Sequence[LaidField], top: int) -> Iterator[int]:
+    """Yield the indexes of an item and of everything in it, which are consecutive."""
+    yield top
+    within = {top}
+    for index in range(top + 1, len(fields)):
+        if fields[index].parent not in within:
             return
+        within.add(index)
         yield index
 
 
