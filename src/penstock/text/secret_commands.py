@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Also with a number in it, if it is a constant's; of a language or a region: `en_001`, `eu-west-1`; and with dots.
 _IS_NAME = re.compile(
     r"[A-Za-z_.:*/?=@-]++|(?:[A-Z]{1,16}\d{0,2}_){1,8}[A-Z]{2,24}|[a-z]{2,3}[_-](?:\d{3}|[a-z]{2,8}-\d)"
-    r"|(?=[a-z0-9_]*\.)(?:[a-z]{1,24}\d{0,3}[._]){1,8}[a-z]{2,24}"
+    r"|(?=[a-z0-9_]*\.)(?:[a-z]{1,24}\d{0,3}[._]){1,8}[A-Za-z]{2,24}"
 )
 
 # ── commands ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -76,6 +76,8 @@ _NAMED_ARGUMENT = (
     rf"{_NAMES}[\"']?[\])]?[ \t]{{0,4}}(?:,|\|\||\?\?)\s{{0,8}}[bBrR]?(?:'([^'\s]{{8,128}})'|\"([^\"\s]{{8,128}})\")"
 )
 _VARIABLE, _NAME_CHARS = re.compile(r"\$[\w>-]*\Z"), 40  # it is passed, and the next argument says something else
+_PASSED = re.compile(r"[a-z]+,")  # `encode(name, password, "ISO-8859-1")`
+_OF_MAIL = re.compile(r"[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}")
 _ITEM = re.compile(r"[\w-]+(?:\.[\w-]+)+=")  # the next item of a list of settings
 _SETTER = rf"{_NAMES}\((?:'([^'\s]{{6,128}})'|\"([^\"\s]{{6,128}})\")\)"
 _OWNERS = ("db", "user", "root", "admin", "smtp", "mail", "ftp", "sql")  # joined: `dbpass`
@@ -178,7 +180,9 @@ def _abroad(text: str, at: int, _floor: int) -> Spans:
 def _argument(text: str, at: int, _floor: int) -> Spans:
     """Return the value after the name of a password in a call: a setting or an entry of a table."""
     found = _found(_NAMED_ARGUMENT, text, at, has_digit=True)
-    if found is None or _ITEM.match(text, *found) or _VARIABLE.search(text, max(0, at - _NAME_CHARS), at):
+    if found is None or _PASSED.match(text, at) or _OF_MAIL.fullmatch(text, *found):
+        return ()
+    if _ITEM.match(text, *found) or _VARIABLE.search(text, max(0, at - _NAME_CHARS), at):
         return ()
     return (found,) if any(map(str.isalpha, text[slice(*found)])) else ()
 

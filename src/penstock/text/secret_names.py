@@ -31,6 +31,7 @@ from penstock.text.secret_values import (
     changes_case,
     is_called_abroad,
     is_key,
+    is_named,
     is_random,
     is_said_abroad,
     is_strong,
@@ -45,7 +46,7 @@ _OF_KEYS = (
     *("license", "consumer", "client", "application", "app", "webhook", "storage", "subscription", "shared"),
 )
 _PLAIN_KEYS = ("api", "access", "private", "signing", "account")
-_ISSUED = frozenset(f"{word}key" for word in _PLAIN_KEYS)
+_ISSUED = frozenset((*(f"{word}key" for word in _PLAIN_KEYS), "secretaccesskey"))
 _OF_TOKENS = ("_", "-", "access", "auth", "refresh", "api", "session", "bot")
 _IS_TOKEN = f"(?:{'|'.join(f'(?<={word})' for word in _OF_TOKENS)})"
 _NAMES = (
@@ -68,10 +69,10 @@ _ASSIGNED = (
 # A name that ends in KEY, or one of these, followed by at most a blank or a sign, before a random value.
 _KEYED_LEADS = ("key", "token", "secret", "access", "private")
 _KEYED_BETWEEN = (
-    r"[\"'\])]{0,2}(?:[ \t]{0,4}(?:=>|[:=?]{1,2}|\|)[ \t]{0,4}|[ \t._-]{1,3}|[ \t]is:?[ \t])"
+    r"[\"'\])]{0,2}(?:[ \t]{0,4}(?:=>|:=?|[=?][:=?]?|\|)[ \t]{0,4}|[ \t._-]{1,3}|[ \t]is:?[ \t])"
     r"(?:[\"'`]|&(?:quot|#3[49]);)?"
 )
-_KEYED = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
+_KEYED = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}([\w+/=.~-]{{11,160}}+)(?![(\[{{]|::)"
 # Whether a value is random, as far as a search can tell: letters and digits that alternate often, or capitals inside words;
 # sequences that count up or down, a UUID, and groups as people type them.
 _MIXED = (
@@ -96,9 +97,10 @@ _SETTING_HINT = r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?[
 _SAID = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`]([^\s\"'`<>]{6,64})[\"'`]"
 _SAID_HINT = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`][^\s\"'`<>]{6}"
 _BEFORE_CHARS, _PRINTED_CHARS = 24, 80  # of the name before its last word; of an object before its key
-# What an ARN names after the number of an account, a digest, where the next page of a list begins, or the class of an element.
+# What an ARN names after the number of an account, a file of the system, a digest, where the next page of a list begins, or the
+# class of an element.
 _NOT_ITSELF = re.compile(
-    r":(?:\d{12}|[x*]{8,12}):\Z"
+    r":(?:\d{12}|[x*]{8,12}):\Z|/etc/\Z"
     r"|(?i:(?:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?|(?:\b|[_\d])page[_-]?|\bclass=[\"'])\Z|[a-z]Page\Z"
 )
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
@@ -106,10 +108,14 @@ _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\
 _INDEXED = re.compile(r"(?<=\[)[a-z]\w{1,24}\][ \t]=[ \t]")  # `ids[token] = …`: what a variable stands for
 # A message that something is missing says for what, and holds no secret.
 _SCHEME = re.compile(r"(?i:auth(?![_-]?(?:key|token))|login)")  # by which one logs in, or as whom
+_CHOICE, _CHOICE_CHARS = re.compile(r"\?[ \t]{0,2}[\"']\w*\Z"), 32  # `isCode ? "passcode" : "recovery"` names both
 _MISSING, _MISSING_CHARS = re.compile(r"(?i:missing|no|empty)[ \t]\Z"), 9
 _ADDRESS, _ADDRESS_CHARS = re.compile(r"://[\w.+:-]*\Z"), 48
 # Whose key finds something, and opens nothing.
-_LOOKED_UP = ("Identifier", "Repository", "Lookup", "lookup_", "LOOKUP_", "first_", "second_", "third_")
+_LOOKED_UP = re.compile(
+    r"(?:(?i:foreign|primary|partition|sort|natural|composite|cache|lookup|index|schema|sequence|idempotency)"
+    r"[_ -]?|first_|second_|third_|Identifier|Repository)\Z"
+)
 _COMPARED = re.compile(r"[A-Za-z_.]+\d{1,2}:?")  # `if password1 == password2:`
 _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
 _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?(?:[A-Za-z0-9_]*|[a-z0-9.-]{1,64})")
@@ -189,7 +195,7 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
     """Return a random value after a name that ends in a word for such values, even without a sign between."""
     match = compiled(_KEYED).match(text, at)
     before = text[max(floor, at - _BEFORE_CHARS) : at]
-    if match is None or PUBLIC.search(before) or _NOT_ITSELF.search(before) or before.endswith(_LOOKED_UP):
+    if match is None or PUBLIC.search(before) or _NOT_ITSELF.search(before) or _LOOKED_UP.search(before):
         return ()
     if _ANY_NAME.match(text, max(0, at - 2)) or (_OF_ITEM.fullmatch(match[0]) and _ALONE.search(before)):
         return ()
@@ -199,7 +205,8 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
         return ()
     if is_class(match[1]) or _TYPE.search(text, max(0, at - _TYPE_CHARS), at) or NO_KEY.fullmatch(match[1]):
         return ()
-    if _INDEXED.match(text, at):
+    name, sign, _ = match[1].rstrip("=").partition("=")
+    if _INDEXED.match(text, at) or (sign and PUBLIC.search(name)):  # `KEY_FINGERPRINT=…`
         return ()
     between = text[at : match.start(1)]
     if not any(sign in between for sign in ":=|") and not is_strong(match[1]) and between[-1] not in "\"'":
@@ -236,15 +243,8 @@ def _assigned(match: re.Match[str]) -> Spans:
     """
     group = match.lastindex or 0
     is_setting = group >= _BARE and _is_setting(match)
-    if group == _WITH_SIGNS and not is_setting:
+    if (group == _WITH_SIGNS and not is_setting) or not _is_assignment(match, group):
         return ()
-    between = match.string[match.end(1) : match.start(group)]
-    if between == ":" and _ADDRESS.search(match.string, max(0, match.start() - _ADDRESS_CHARS), match.start()):
-        return ()  # the name in an address, whose password is judged there
-    if between.startswith("]") and match.string.endswith("=", 0, match.start()):
-        return ()  # of a selector: `input[type=password]:focus`
-    if group >= _BARE and between.rstrip()[-1:] == "=" and any(map(str.isalpha, between)):
-        return ()  # a call, or a name, of that type
     start, end = match.span(group)
     # The quote that ends a string within a quoted text has backslashes before it.
     escaping = len(match[group]) - len(match[group].rstrip("\\"))
@@ -254,44 +254,78 @@ def _assigned(match: re.Match[str]) -> Spans:
     is_short = (group < _BARE or is_setting) and _OF_PASSWORDS.match(match[1]) and _SHORT.fullmatch(value)
     if len(value) < (6 if is_short else 8):
         return ()
-    if NO_SECRET.fullmatch(value) or (match[1].lower() == "pwd" and value[0] in "/~."):
+    if NO_SECRET.fullmatch(value) or STANDS_FOR.fullmatch(value) or NO_KEY.fullmatch(value) or is_said_abroad(value):
         return ()
-    if between.startswith(": ") and _MISSING.search(
-        match.string, max(0, match.start() - _MISSING_CHARS), match.start()
-    ):
+    if match[1].lower() == "pwd" and value[0] in "/~.":
         return ()
-    name, words = (re.sub(r"[_-]", "", part).lower() for part in (match[1], value))
-    if is_called_abroad(words) or is_said_abroad(value) or STANDS_FOR.fullmatch(value) or NO_KEY.fullmatch(value):
-        return ()
-    # A value in quotes may be a password of letters alone; tokens and the keys that services issue are random, and a bare
-    # word in a program is a name: `password = get_password`.
-    looks_random = name.endswith("token") or name in _ISSUED or (group >= _BARE and not is_setting)
-    # Or the text is what a field is called, or what such a thing is worth; a table may hold names of anything.
-    looks_random |= "]" in between or between.lstrip().startswith(("==", "!=")) or "value" in between
-    if (looks_random or name in words) and (IDENTIFIER.fullmatch(value) or NUMBERED_NAME.fullmatch(value)):
-        return ()
-    if group == _BARE and between.strip(f"{digits} ") in {"==", "!="} and _COMPARED.fullmatch(value):
-        return ()
-    if name.endswith("key") and MEMBER.fullmatch(value):
-        return ()
-    of_name = ATTRIBUTE if group == _BARE and not is_setting else QUOTED_NAME
-    if name in words and (ACTION.fullmatch(value) or of_name.fullmatch(value.lstrip("*&"))):  # of Go: `*one.Secret`
-        return ()
-    # `!name` is a condition, or a tag in YAML, `name!` a macro, `@name` an object's attribute, and `= name_1;` a statement.
-    if (
-        looks_random
-        and group == _BARE
-        and (
-            IDENTIFIER.fullmatch(value.lstrip("!@"))
-            or MACRO.match(match.string, start)
-            or (between.strip() == "=" and match.string.startswith(";", end) and VARIABLE.fullmatch(value))
-            or (between.lstrip(digits) == " = " and MEMBER_OF.fullmatch(value))
-        )
-    ):
-        return ()
-    if looks_random and group == _BARE and (is_class(value) or QUALIFIED.fullmatch(value)):
+    if _is_name(match, group, value, is_setting=is_setting):
         return ()
     return to_end(match.string, (start, end)) if group == _BARE else ((start, end), *_going_on(match))
+
+
+def _is_assignment(match: re.Match[str], group: int) -> bool:
+    """Return whether what comes before a value and its name makes it the value of that name."""
+    text, start = match.string, match.start()
+    between = text[match.end(1) : match.start(group)]
+    if between == ":" and _ADDRESS.search(text, max(0, start - _ADDRESS_CHARS), start):
+        return False  # the name in an address, whose password is judged there
+    if between.startswith("]") and text.endswith("=", 0, start):
+        return False  # of a selector: `input[type=password]:focus`
+    if group >= _BARE and between.rstrip()[-1:] == "=" and any(map(str.isalpha, between)):
+        return False  # a call, or a name, of that type
+    if between.startswith(": ") and _MISSING.search(text, max(0, start - _MISSING_CHARS), start):
+        return False
+    return not (between[0] in "\"'" and _CHOICE.search(text, max(0, start - _CHOICE_CHARS), start))
+
+
+def _is_name(match: re.Match[str], group: int, value: str, *, is_setting: bool) -> bool:
+    """Return whether the value of an assignment reads as a name, where it is none for a secret to be a name.
+
+    Args:
+        match: The assignment.
+        group: The group of its value.
+        value: The value, without what escapes the quote that ends it.
+        is_setting: Whether the assignment is a line of a settings file, where any word may be a password.
+    """
+    between = match.string[match.end(1) : match.start(group)]
+    name, words = (re.sub(r"[_-]", "", part).lower() for part in (match[1], value))
+    # The text may be what a field is called.
+    is_told = name in words or (name.startswith("pass") and any(word in words for word in ("passwd", "password")))
+    # A value in quotes may be a password of letters alone; tokens and the keys that services issue are random, and a bare
+    # word in a program is a name: `password = get_password`.
+    is_issued = name.endswith("token") or name in _ISSUED
+    is_bare = group >= _BARE and not is_setting
+    # Or the text is what such a thing is worth; a table may hold names of anything.
+    is_worth = "]" in between or between.lstrip().startswith(("==", "!=")) or "value" in between
+    looks_random = is_issued or is_bare or is_worth
+    if is_called_abroad(words) or (is_issued and is_named(value)):
+        return True
+    if (looks_random or is_told) and (IDENTIFIER.fullmatch(value) or NUMBERED_NAME.fullmatch(value)):
+        return True
+    if name.endswith("key") and MEMBER.fullmatch(value):
+        return True
+    of_name = ATTRIBUTE if group == _BARE and not is_setting else QUOTED_NAME
+    if is_told and (ACTION.fullmatch(value) or of_name.fullmatch(value.lstrip("*&"))):  # of Go: `*one.Secret`
+        return True
+    return group == _BARE and _is_code(match, value, between, looks_random=looks_random)
+
+
+def _is_code(match: re.Match[str], value: str, between: str, *, looks_random: bool) -> bool:
+    """Return whether a bare value is an expression of a program."""
+    if between.strip(f"{digits} ") in {"==", "!="} and _COMPARED.fullmatch(value):
+        return True
+    if not looks_random:
+        return False
+    # `!name` is a condition, or a tag in YAML, `name!` a macro, `@name` an object's attribute, and `= name_1;` a statement.
+    start, end = match.span(_BARE)
+    return bool(
+        IDENTIFIER.fullmatch(value.lstrip("!@"))
+        or MACRO.match(match.string, start)
+        or (between.strip() == "=" and match.string.startswith(";", end) and VARIABLE.fullmatch(value))
+        or (between.lstrip(digits) == " = " and MEMBER_OF.fullmatch(value))
+        or is_class(value)
+        or QUALIFIED.fullmatch(value)
+    )
 
 
 def _going_on(match: re.Match[str]) -> Spans:

@@ -14,16 +14,16 @@ from penstock.text.secret_values import mixes_cases
 _PLACEHOLDERS = (
     r"\*+|\.+|~[a-z]{1,2}|x+|X+|█+|•+|[0-]{8,}|[+-]+|(?:[A-Za-z]{2,6}[_-]?)?[xX]{4}[xX_-]*|(?P<letter>[A-Za-z])(?P=letter){4,}",
     r".{1,24}(?:\.\.\.|…)|.{1,24}-{5}.{0,24}|-----BEGIN|[\w.+-]{1,64}@example\.(?:com|net|org)|_*(?:TODO|FIXME)\b.*",
-    r"(?i:redacted|change[_-]me|your[_-][a-z_-]+|[a-z_-]+[_-]here)|(?P<sign>[!@#|~^])[A-Z]{2,24}(?:_[A-Z]{2,24}){0,6}(?P=sign)",
+    r"(?i:redacted|change[_-]me|replace[_-][a-z_-]+|your[_-][a-z_-]+|[a-z_-]+[_-]here|[a-z_-]*placeholder)|(?P<sign>[!@#|~^])[A-Z]{2,24}(?:_[A-Z]{2,24}){0,6}(?P=sign)",
 )
 # What a template or a program makes of something else, the program between two strings, and patterns.
 _EXPRESSIONS = (
-    r"/\^.*|&lt;.*|(?:[.#'\"]|\\[0-9a-z]{1,3})?[<\[{$%(].*|.*(?:\$\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*",
+    r"/\^.*|&lt;.*|(?:[.#'\"]|\\[0-9a-z]{1,3})?[<\[{$%(].*|.*(?:[$#]\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*",
     r"\+.*\+=?|\)[,;.?:].*|(?:(?:process|import\.meta)\.)?env\.\w+!?|[A-Z][a-z]\w*\[[\w, .|\[\]]+\]",
 )
 # Where a secret is kept, or what it opens; and the name of a user with a token.
 _REFERENCES = (
-    r"https?://[\w.-]+(?::\d{1,5})?(?:/[a-z0-9_.-]{0,19})*|(?:urn|arn):[\w-]+:.*|op://.*|projects/[\w-]+/secrets/.*",
+    r"[a-z][a-z0-9+.-]{1,15}://[\w.-]+(?::\d{1,5})?(?:/[a-z0-9_.-]{0,19})*|(?:urn|arn):[\w-]+:.*|op://.*|projects/[\w-]+/secrets/.*",
     r"x-oauth-basic\b.*",
 )
 # What a form requires of a field, and a model of a column.
@@ -43,7 +43,7 @@ NO_KEY = re.compile(
     rf"|[ACNOU][A-Z2-7]{{55}}|AAAA[BE][\w+/]{{20,}}=*|{_X509}|3082[0-9a-f]{{4}}0282[0-9a-f]*"
     # A token that Datadog's pages show, how a request is signed or a connection encrypted, a path, a truncated key, its beginning.
     r"|pub[0-9a-f]{32}|(?:[A-Za-z0-9]{2,16}-){1,2}HMAC-SHA\d{1,3}|(?:[A-Z][A-Z0-9]{1,15}-){1,5}SHA\d{0,3}"
-    r"|(?:[\w.-]{1,48}/){2,12}[\w.@-]{1,64}\.[a-z]{2,8}"
+    r"|(?:[\w.-]{1,48}/){2,12}[\w.@-]{1,64}\.[a-z]{1,8}|(?i:sha\d{1,3}|md5)[A-Za-z]?[:-].*"
     r"|.{1,24}\.\.\.|(?:[a-z]{1,16}\d{0,2}[._-]){2,6}"
 )
 """A value that reads as a key but is public, or only names or begins one."""
@@ -52,7 +52,7 @@ STANDS_FOR = re.compile(
     # When it was issued or expires; the number of a program, a version or an object (OID); paths to what holds the secret;
     # what a shell substitutes for a variable that is set.
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.Z+-]*|0[xX][0-9A-Fa-f]{1,8}|\d{1,20}[iu](?:8|16|32|64|128)|v?\d{1,4}(?:\.\d{1,7}){2,12}"
-    r"|(?:~|\.{1,2})?(?:/[a-z._-][\w.-]{0,15}){3,8}|[+?][a-z-]+|(?:[\w.-]{1,48}/){1,12}[\w.@-]{1,64}\.[a-z]{2,8}"
+    r"|(?:~|\.{1,2})?(?:/[a-z._-][\w.-]{0,15}){3,8}|[+?][a-z-]+|\?[A-Z][A-Z0-9_]+|(?:[\w.-]{1,48}/){1,12}[\w.@-]{1,64}\.[a-z]{2,8}"
     # What such a thing is called by a program: `newSecretValue`.
     r"|(?i:[a-z]{0,8}[_-]?(?:secret|token|password)[_-]?(?:value|option|field|name))"
     # What such a thing is called where it is sent: `client_secret`.
@@ -64,7 +64,7 @@ STANDS_FOR = re.compile(
 
 # ── names in programs ────────────────────────────────────────────────────────────────────────────────────────────
 
-IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++(?:(?<=/)\d)?")
+IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++(?:(?<=/)\d\.?)?")
 """A name without a digit, or a function and how many arguments it takes."""
 NUMBERED_NAME = re.compile(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")
 """A name such as `etcd-cluster-1`."""
@@ -72,7 +72,7 @@ MEMBER = re.compile(r"(?=[a-z-]*\.)[a-z-]{0,24}(?:\.[a-z-]{2,24}){1,4}")
 """A name such as `api.organization` or `.data-api`."""
 ACTION = re.compile(r"[a-z_]{1,40}#[a-z_]{1,40}")
 """An action of Rails."""
-ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+(?:[_.#]|[!?]\.))(?:[A-Za-z_.#]++\d{0,3}+(?:[!?](?=\.))?){1,8}[!?]?")
+ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+(?:[_.#]|[!?]\.))(?:[A-Za-z_.#]++\d{0,3}+(?:[!?](?=\.))?){1,8}[!?]{0,2}")
 """A bare attribute, such as `token1.refresh_token`, `issuer.issue_token!`, `config!.key` or `this.#auth.loginPassword`."""
 QUOTED_NAME = re.compile(
     r"[a-z]{2,16}\d{1,3}(?:_[a-z]{1,16}){1,3}|(?=[A-Z_]*\d)[A-Z]{2,16}\d{0,3}(?:_[A-Z]{1,16}\d{0,3}){1,7}"

@@ -23,7 +23,8 @@ _HEADER = (
     r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[bf]?\\?[\"']?"
     r"(?:(?i:bearer|basic|token|digest|api-?key|api-?token|splunk|genie-?key|sso-key|ssws|key)[ \t]{1,4})?"
 )
-_WORDS = r"[A-Za-z_.-]+"  # `Bearer secret-token`; a name and password in base64 have no sign
+# `Bearer secret-token`, `Bearer forbidden`; a name and password in base64 have no sign, and capitals within.
+_WORDS = r"(?=[A-Za-z]*[_.-])[A-Za-z_.-]+|[A-Za-z]?[a-z]+"
 _FIELD = r"[a-z_-]{1,32}=\\{0,3}[\"']\w"  # of a header that has several
 _OTHER_SCHEME = r"(?:[A-Za-z][A-Za-z0-9-]{1,20}[ \t]{1,4})"
 _HEADER_HINT = r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,]"
@@ -54,7 +55,7 @@ def _header(text: str, at: int, _floor: int) -> Spans:
         if (is_random(match[1]) and not NO_KEY.fullmatch(match[1])) or (
             is_named
             and not NO_SECRET.fullmatch(match[1])
-            and not (compiled(_WORDS).fullmatch(match[1]) and not match[1].isalpha())
+            and not compiled(_WORDS).fullmatch(match[1])
             and not compiled(_FIELD).match(text, match.start(1))
         ):
             return to_end(text, match.span(1))
@@ -133,8 +134,12 @@ def _curl(text: str, at: int, _floor: int) -> Spans:
 
 _MIN_CHANGES = 2  # from letters to digits and back
 _OPTIONS = ("-password", "-passwd", "-passphrase", "-token", "-secret", "-key", "-bearer")
-_OPTION = rf"(?i:({'|'.join(_OPTIONS)}))[ \t]{{1,4}}\\?[\"']?([^\s\"'$<>{{}}()\[\]%*-][^\s\"'<>{{}}()\\]{{5,160}}+)"
+_OPTION = (
+    rf"(?i:({'|'.join(_OPTIONS)}))[ \t]{{1,4}}\\?[\"']?([^\s\"'$<>{{}}()\[\]%*-][^\s\"'`<>{{}}()\\]{{5,160}}+)(?![{{(])"
+)
 _OPTION_HINT = rf"(?i:{'|'.join(_OPTIONS)})[ \t]{{1,4}}\\?[\"']?[^\s\"'$<>{{}}()\[\]%*-][^\s\"'<>{{}}()]{{5}}"
+# The option may be the end of a longer one, `--db-password`, but not of a word: `base-passwd 3.5.44`.
+_OPTION_BEGINS, _OPTION_CHARS = re.compile(r"(?:^|[^\w-])(?:-[\w-]*)?\Z"), 40
 # Programs that take a password as `-p`: MySQL's, with the value attached, and PsExec.
 _LETTER_P = (
     r"(?i:mysql(?:dump|admin|import|show|sh)?[ \t](?:[^\n|;&]{0,200}?[ \t])?-p([^\s\"'$<%-][^\s\"'$<>;|]{3,64}+)"
@@ -172,12 +177,11 @@ _UNSEAL_HINT = r"(?i:unseal|recovery)(?: [Kk]ey)?(?: \d{1,2})?:?[ \t]{1,4}[A-Za-
 def _option(text: str, at: int, _floor: int) -> Spans:
     """Return the value of `-Password` unless it reads as a name, and of `--token` and its kin if it reads as random."""
     match = compiled(_OPTION).match(text, at)
-    if match is None or NO_SECRET.fullmatch(match[2]):
-        return ()
-    if is_said_abroad(match[2]):
+    if match is None or NO_SECRET.fullmatch(match[2]) or is_said_abroad(match[2]):
         return ()
     is_password = match[1][1:5].lower() == "pass"
-    is_one = not _NAME.fullmatch(match[2]) if is_password else is_key(match[2])
+    begins = _OPTION_BEGINS.search(text, max(0, at - _OPTION_CHARS), at)
+    is_one = begins and not _NAME.fullmatch(match[2]) if is_password else is_key(match[2])
     return (match.span(2),) if is_one else ()
 
 
@@ -301,7 +305,10 @@ _SECURE = (
     r"(?:\\?[\"']([^\s\"'$\\][^\s\"'\\]{5,127})\\?[\"']|([^\s\"'$(-][^\s\"')]{5,128}))"
 )
 # `.netrc`, on one line or several; its password counts, but not what a sentence or a structure of Go calls one.
-_NETRC = r"login\s{1,8}(?!(?:with|by|using|via|and)\s)[^\s\"']{1,64}\s{1,8}password[ \t]{1,8}(?!string\s)([^\s\"'<>${}\\]{6,128}+)"
+_NETRC = (
+    r"login\s{1,8}(?!(?:with|by|using|via|and|or)\s)[^\s\"']{1,64}\s{1,8}password[ \t]{1,8}(?!string\s)"
+    r"([^\s\"'<>${}\\]{6,128}+)"
+)
 # Gradle's block of credentials; and what Jenkins prints when it first starts.
 _CREDENTIALS = r"(?i:username)\s{1,8}[\"'][^\"'\n]{1,64}[\"']\s{1,64}password\s{1,8}[\"']([^\"'\n$]{4,128})[\"']"
 _UNLOCKING = r"password to proceed to installation:\s{1,16}([0-9a-f]{32})"

@@ -213,6 +213,21 @@ def is_strong(value: str) -> bool:
     )
 
 
+_PART = r"(?:[A-Za-z]+\d{0,5}|\d{1,5})"
+_PARTS = re.compile(rf"{_PART}(?:(?:[_./-]|::?){_PART})*")
+_WORD_CHARS, _MIN_WORDS, _MAX_NUMBERS = 2.5, 2, 2
+
+
+def is_named(value: str) -> bool:
+    """Return whether a value is several words with a number or two, as people name things: `test-api-key-123`, `AtomicU64`."""
+    if not _PARTS.fullmatch(value) or is_key(value):
+        return False
+    pieces = _PIECE.findall(value)
+    words = [piece for piece in pieces if piece.isalpha()]
+    are_long = sum(map(len, words)) >= _WORD_CHARS * len(words)
+    return are_long and len(words) >= _MIN_WORDS and len(pieces) - len(words) <= _MAX_NUMBERS
+
+
 def is_key(value: str) -> bool:
     """Return whether a value is what people call a key: random, or an example of one."""
     if len(value) < _MIN_LOOSE and count_changes(value) < _MIN_CHANGES:
