@@ -660,6 +660,9 @@ ORDINARY = [
     "'aro_foreign_key' => 'c9c8fd8e-a0fa-53f0-967b-42edca3d91e4'",
     'resetPassword = "auth/reset_passwd"',
     "if (key->type() != FileKey::KeePass2XMLv2 && true)",
+    '@override_settings(SECRET_KEY="test-secret")',
+    '# jwt-secret = "secret_with_at_least_32_characters"',
+    'static const QString TOTP_SECRET = "TimeOtp-Secret-Base32";',
     "Secret DhIetf1024Sha256Aes128CbcPkcs7::encrypt(const Secret& input)",
     'realisticKey := "SHA256E-s1048576--7ba87e06b9b7903cfbaf4a38736766c161e3e7b42f06fe57f040aa410a8f0701.log"',
 ]
@@ -1174,6 +1177,8 @@ def test_a_class_behind_the_name_of_a_secret_is_none(line: str) -> None:
         ("tool --db-password ", "hunter2hunter2", "\n"),
         ("bitbucket_key=", "HedmnK9h6KD_eh9KK8FlI9ahUc8WfaNZ4gulbrtN2ouV", "\n"),
         ("set('password', '", "hunter2x@example", "')"),
+        ('{user, "me"}, {password, "', "password9", '"}'),
+        ('client_secret = "', "secret123secret", '"'),
         ("Authorization: Basic ", "dXNlcjpwYXNz", "\n"),
         ("https://97333d956c9e40989a0139756c121c34:", "63bbdb12b47b47bd", "@sentry.io/1"),
         ("secret: ", "x16bytes9Zq", "\n"),

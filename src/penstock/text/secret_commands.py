@@ -76,7 +76,10 @@ _NAMED_ARGUMENT = (
     rf"{_NAMES}[\"']?[\])]?[ \t]{{0,4}}(?:,|\|\||\?\?)\s{{0,8}}[bBrR]?(?:'([^'\s]{{8,128}})'|\"([^\"\s]{{8,128}})\")"
 )
 _VARIABLE, _NAME_CHARS = re.compile(r"\$[\w>-]*\Z"), 40  # it is passed, and the next argument says something else
-_PASSED = re.compile(r"[a-z]+,")  # `encode(name, password, "ISO-8859-1")`
+_IS_PASSED, _IN_CALL = (
+    re.compile(r"[a-z]+,"),
+    re.compile(r",\s{0,8}[a-z_]*\Z"),
+)  # `encode(name, password, "ISO-8859-1")`
 _OF_MAIL = re.compile(r"[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}")
 _ITEM = re.compile(r"[\w-]+(?:\.[\w-]+)+=")  # the next item of a list of settings
 _SETTER = rf"{_NAMES}\((?:'([^'\s]{{6,128}})'|\"([^\"\s]{{6,128}})\")\)"
@@ -180,7 +183,9 @@ def _abroad(text: str, at: int, _floor: int) -> Spans:
 def _argument(text: str, at: int, _floor: int) -> Spans:
     """Return the value after the name of a password in a call: a setting or an entry of a table."""
     found = _found(_NAMED_ARGUMENT, text, at, has_digit=True)
-    if found is None or _PASSED.match(text, at) or _OF_MAIL.fullmatch(text, *found):
+    if found is None or _OF_MAIL.fullmatch(text, *found):
+        return ()
+    if _IS_PASSED.match(text, at) and _IN_CALL.search(text, max(0, at - _NAME_CHARS), at):
         return ()
     if _ITEM.match(text, *found) or _VARIABLE.search(text, max(0, at - _NAME_CHARS), at):
         return ()

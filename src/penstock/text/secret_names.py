@@ -104,6 +104,7 @@ _NOT_ITSELF = re.compile(
     r"|(?i:(?:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?|(?:\b|[_\d])page[_-]?|\bclass=[\"'])\Z|[a-z]Page\Z"
 )
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
+_SAYS = re.compile(r"(?i:(?<![a-z])(?:secret|key|token|passw(?:or)?d)(?![a-z]))")
 _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
 _INDEXED = re.compile(r"(?<=\[)[a-z]\w{1,24}\][ \t]=[ \t]")  # `ids[token] = …`: what a variable stands for
 # A message that something is missing says for what, and holds no secret.
@@ -298,7 +299,9 @@ def _is_name(match: re.Match[str], group: int, value: str, *, is_setting: bool) 
     # Or the text is what such a thing is worth; a table may hold names of anything.
     is_worth = "]" in between or between.lstrip().startswith(("==", "!=")) or "value" in between
     looks_random = is_issued or is_bare or is_worth
-    if is_called_abroad(words) or (is_issued and is_named(value)):
+    # A value of several words that says what it is stands for one: `test-secret`.
+    says = _SAYS.search(value) is not None and not _OF_PASSWORDS.match(match[1])
+    if is_called_abroad(words) or ((is_issued or says) and is_named(value)):
         return True
     if (looks_random or is_told) and (IDENTIFIER.fullmatch(value) or NUMBERED_NAME.fullmatch(value)):
         return True
