@@ -60,6 +60,22 @@ def test_a_name_that_nothing_has_is_told_with_what_comes_near_it(capsys: pytest.
     assert "CU-BALANCE" in capsys.readouterr().out
 
 
+def test_a_file_is_named_once_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Programs of one name are told apart by their files, which a citation names anyway; another program's file stays."""
+    data = ("01 F-A PIC X(3).", "01 F-B PIC X(3).")
+    for folder in ("old", "new"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.cbl").write_text(program("MOVE F-A TO F-B.", "GOBACK.", name="A", data=data))
+    assert main(["impact", "F-A", str(tmp_path), "--grow", "2"]) == 0
+    grown = capsys.readouterr().out.splitlines()
+    assert "    too short A.F-B 3 bytes, then 5: A.F-A moves to it  new/a.cbl:8" in grown
+    assert "    too short A.F-B 3 bytes, then 5: A.F-A moves to it  old/a.cbl:8" in grown
+    assert main(["impact", "F-A", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "  A.F-A moves to A.F-B  new/a.cbl:8" in shown
+    assert shown.startswith("field A@new/a.cbl.F-A, field A@old/a.cbl.F-A\n")
+
+
 def test_only_a_field_grows(capsys: pytest.CaptureFixture[str]) -> None:
     """A program that is asked to grow is said to be one, rather than to break nothing; so is a kind that is no field."""
     assert main(["impact", "MWB010", ESTATE, "--grow", "2"]) == 1

@@ -13,9 +13,9 @@ from penstock.text import escape
 from penstock.text.notices import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from penstock.cobol.graph import EstateGraph, Grown
+    from penstock.cobol.graph import CitedLine, EstateGraph, Grown
 
 _MAX_PLACES = 3
 _MAX_PROGRAMS = 6
@@ -45,11 +45,19 @@ def growth_lines(
         alike.setdefault((bare, _where(one)), []).append((one, program))
     for (bare, where), same in alike.items():
         if len(same) == 1:
-            yield f"{_said(same[0][0])}  {where}"
+            one, _ = same[0]
+            yield f"{escape.show_argument(without_paths(_said(one), one.citations))}  {where}"
         else:
             more = f" and {len(same) - _MAX_PROGRAMS} more" if len(same) > _MAX_PROGRAMS else ""
             programs = escape.show_argument(", ".join(program for _, program in same[:_MAX_PROGRAMS]))
-            yield f"{bare}  {where}  in {programs}{more}"
+            yield f"{escape.show_argument(bare)}  {where}  in {programs}{more}"
+
+
+def without_paths(said: str, citations: Iterable[CitedLine]) -> str:
+    """Return what is said of programs that are told apart by their files, without the files that its citations name anyway."""
+    for path in {cited.path for cited in citations}:
+        said = said.replace(f"@{path}", "")
+    return said
 
 
 def _summary(found: Sequence[Grown]) -> str:
@@ -74,7 +82,7 @@ def _said(one: Grown) -> str:
     elif one.bytes is not None:
         length = f" {one.bytes} bytes" + (f", then {one.needed_bytes}" if one.needed_bytes is not None else "")
     doubt = "" if one.certainty == "is" else f" {one.certainty}:"
-    return escape.show_argument(f"{'  ' * (one.steps + 1)}{one.what}{doubt} {one.node}{length}: {one.why}")
+    return f"{'  ' * (one.steps + 1)}{one.what}{doubt} {one.node}{length}: {one.why}"
 
 
 def _where(one: Grown) -> str:

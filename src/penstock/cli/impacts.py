@@ -13,7 +13,7 @@ import click
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import command
 from penstock.cli.documents import format_option, rooted
-from penstock.cli.field_growth import growth_lines
+from penstock.cli.field_growth import growth_lines, without_paths
 from penstock.text import escape
 from penstock.text.notices import counted
 
@@ -165,7 +165,7 @@ def _sentence(branch: TreeEdge, *, is_named: bool) -> str:
         said = f"{edge.source} {edge.verb} {edge.target}" if is_named else f"{edge.verb} {edge.target}"
     else:
         said = f"{edge.source} {edge.verb} {edge.target if is_named else 'it'}"
-    return escape.show_argument(said + by + doubt)
+    return escape.show_argument(without_paths(said + by + doubt, edge.citations))
 
 
 def _places(edge: EstateEdge) -> str:
