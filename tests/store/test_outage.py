@@ -14,12 +14,14 @@ import pytest
 from tests.store.cutting import Cutter
 
 from penstock.errors import ToolError
-from penstock.store import Damaged, Event, Patience, Retention, StoreFault, outage, patience, postgres, reaching
+from penstock.store import Damaged, Event, Patience, Retention, StoreFault, outage, patience, postgres, reaching, sqlite
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
+from penstock.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from tests.store.conftest import Server
 
@@ -42,19 +44,19 @@ def database(server: Server) -> str:
     return name
 
 
-def appended(store: PostgresStore, n: int) -> None:
+def appended(store: Tables, n: int) -> None:
     """Append two records to a new session, with an artifact that was put before."""
     handle = store.put(b"kept", name="kept")
     assert store.append(f"s{n}", 0, "asked", {"n": n}, handles=[handle]).seq == 0
     assert store.append(f"s{n}", 1, "answered", {"n": n}).seq == 1
 
 
-def appended_together(store: PostgresStore, n: int) -> None:
+def appended_together(store: Tables, n: int) -> None:
     """Append two records in one commit."""
     assert len(store.append_all(f"s{n}", [Event(seq=seq, type="asked", data={"n": n}) for seq in range(2)])) == 2
 
 
-def put(store: PostgresStore, n: int) -> None:
+def put(store: Tables, n: int) -> None:
     """Put bytes, and the same once more."""
     content = f"{n} ".encode() * 1_000
     handle = store.put(content, name=f"n{n}")
@@ -62,27 +64,27 @@ def put(store: PostgresStore, n: int) -> None:
     assert store.read(handle, 0, 1 << 20) == content
 
 
-def put_stream(store: PostgresStore, n: int) -> None:
+def put_stream(store: Tables, n: int) -> None:
     """Put a stream, which can be read only once, in several transactions."""
     parts = [b"%9d\n" % n * (PIECE_BYTES // 10), b"more"]
     handle = store.put(iter(parts), name=f"n{n}")
     assert store.read(handle, 0, 1 << 20) == b"".join(parts)
 
 
-def put_many(store: PostgresStore, n: int) -> None:
+def put_many(store: Tables, n: int) -> None:
     """Put two contents in one commit."""
     contents = [(f"{n} {one} ".encode() * 1_000, f"n{n}") for one in range(2)]
     handles = store.put_many(contents)
     assert [store.read(handle, 0, 1 << 20) for handle in handles] == [content for content, _ in contents]
 
 
-def learned(store: PostgresStore, n: int) -> None:
+def learned(store: Tables, n: int) -> None:
     """Keep a fact and look it up."""
     store.learn("window", str(n))
     assert (store.learned("window") or ("",))[0] == str(n)
 
 
-DEEDS: dict[Callable[[PostgresStore, int], None], tuple[int, int]] = {
+DEEDS: dict[Callable[[Tables, int], None], tuple[int, int]] = {
     appended: (2, 0),
     appended_together: (2, 0),
     put: (0, 1),
@@ -99,7 +101,7 @@ def test_a_line_that_is_cut_anywhere_loses_nothing_and_repeats_nothing(
     line: Cutter,
     database: str,
     monkeypatch: pytest.MonkeyPatch,
-    deed: Callable[[PostgresStore, int], None],
+    deed: Callable[[Tables, int], None],
     is_answer_lost: bool,
     cuts: int,
 ) -> None:
@@ -168,36 +170,58 @@ def test_a_commit_that_goes_on_without_its_client_is_waited_for(server: Server, 
     store.close()
 
 
-def test_another_writer_is_waited_for_by_whoever_is_patient(server: Server, database: str) -> None:
-    """Somebody rewrites the tables, or stands still in a transaction: that is no end of a run, and all others hear of it."""
-    told: list[str] = []
-    other = PostgresStore(server.url(database))
-    store = PostgresStore(server.url(database), wait_seconds=0.1)
+@contextmanager
+def writing(other: Tables) -> Iterator[threading.Event]:
+    """Write in another thread until the event is set, half a minute at most."""
     writes, ends = threading.Event(), threading.Event()
-
-    def hear(said: str) -> None:
-        told.append(said)
-        ends.set()
 
     def write() -> None:
         with other._writing():
             writes.set()
             ends.wait(30)
 
-    writing = threading.Thread(target=write)
-    writing.start()
+    thread = threading.Thread(target=write)
+    thread.start()
     writes.wait(30)
     try:
-        with pytest.raises(StoreFault, match="has been writing") as caught:
-            store.put(b"more")
-        assert caught.value.code == "busy"
-        store.patience = Patience(seconds=30.0, say=hear)
-        assert store.read(store.put(b"more"), 0, 9) == b"more"
+        yield ends
     finally:
         ends.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("deed", [appended, appended_together, put, put_stream, put_many, learned])
+def test_another_writer_is_waited_for_by_whoever_is_patient(
+    opened: Callable[..., Tables], deed: Callable[[Tables, int], None]
+) -> None:
+    """Somebody copies the folder, rewrites the tables, or stands still: that is no end of a run, and all others hear of it."""
+    told: list[str] = []
+    other, store = opened(), opened(wait_seconds=0.1)
+    with writing(other) as ends:
+
+        def hear(said: str) -> None:
+            told.append(said)
+            ends.set()
+
+        with pytest.raises(StoreFault, match="has been writing") as caught:
+            deed(store, 0)
+        assert caught.value.code == "busy"
+        store.patience = Patience(seconds=30.0, say=hear)
+        deed(store, 0)
     assert told[0].startswith("waits 30 s: Another process has been writing")
     assert told[-1] == "the store answers again"
-    writing.join()
+    assert store.check() == []
+
+
+def test_whoever_gives_up_no_longer_waits_for_another_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a run still writes once a person has ended it waits for a moment, and not for as long as the run would."""
+    monkeypatch.setattr(sqlite, "_PARTING_SECONDS", 0.05)
+    other, store = SqliteStore(str(tmp_path / "store")), SqliteStore(str(tmp_path / "store"), wait_seconds=1_000.0)
+    with writing(other):
+        store.patience = Patience(seconds=1_000.0, given_up=lambda: True)
+        with pytest.raises(StoreFault, match=r"has been writing to \S+ for 0\.05 s\.$"):
+            store.append("s", 0, "asked", {})
+    assert store.append("s", 0, "asked", {}).seq == 0
     store.close()
     other.close()
 

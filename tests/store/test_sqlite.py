@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,7 +30,6 @@ from penstock.workspace import locks, own_files, system
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 LARGE = b"".join(b"line %d of an artifact\n" % n for n in range(30_000))
 FILE = b"kept" + random.Random(1).randbytes(2 * contents.ROW_BYTES)
@@ -951,3 +951,22 @@ def test_the_log_is_merged_under_the_lock_of_whoever_writes(path: Path, monkeypa
         store.close()
     assert set(asked) == {False}
     other.close()
+
+
+def test_the_log_is_left_alone_while_somebody_copies_the_folder(path: Path) -> None:
+    """They hold the lock and have no database open, so the store that is closed is the last one: it merges nothing."""
+    store = SqliteStore(str(path), wait_seconds=0.01)
+    store.append("s", 0, "asked", {"text": "x"})
+    database = path / DATABASE
+    before = database.read_bytes(), Path(f"{database}-wal").read_bytes()
+    with closing(own_files.OwnFolder(str(path))) as folder:
+        lock = folder.open("lock", writable=True)
+        try:
+            assert locks.acquire(lock)
+            store.close()
+            assert (database.read_bytes(), Path(f"{database}-wal").read_bytes()) == before
+        finally:
+            os.close(lock)
+    with closing(SqliteStore(str(path))) as again:
+        assert [record.data["text"] for record in again.events("s")] == ["x"]
+    assert not Path(f"{database}-wal").exists()

@@ -150,7 +150,13 @@ def test_without_a_store_the_users_own_is_asked(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize(
-    "fault", [StoreFault("read_only", "It may not be written."), CallerError("It is shared."), OSError(5, "It broke.")]
+    "fault",
+    [
+        StoreFault("read_only", "It may not be written."),
+        StoreFault("busy", "It is busy."),
+        CallerError("It is shared."),
+        OSError(5, "It broke."),
+    ],
 )
 def test_a_store_that_cannot_be_opened_leaves_the_other_tools_as_they_are(tmp_path: Path, fault: Exception) -> None:
     """Both tools say what is wrong, at every call; files can still be read."""
@@ -164,6 +170,7 @@ def test_a_store_that_cannot_be_opened_leaves_the_other_tools_as_they_are(tmp_pa
     for call in calls * 2:
         assert "The artifact cannot be read: " in call()
         assert "It " in call()
+        assert ("Call again later." in call()) == (getattr(fault, "code", "") == "busy")
     assert tools.call("page", {"handle": "a" * 22}).code == "io_error"
     assert "1|text" in tools.view("a.txt")
 

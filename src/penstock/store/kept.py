@@ -164,7 +164,7 @@ def _never() -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Patience:
-    """How long a server that is away is waited for, and who waits."""
+    """How long a server that is away, or another process that writes, is waited for, and who waits."""
 
     seconds: float = 0.0
     """How long one outage may last; 0 does not wait."""
@@ -236,7 +236,7 @@ class Store(Protocol):
     keeps_redacted: bool
     """Whether marks are kept in place of secrets."""
     patience: Patience
-    """How long a server that is away is waited for; by default not at all."""
+    """How long a server that is away, or another process that writes, is waited for; by default not at all."""
     taken: tuple[Removal, ...]
     """What retention rules have removed since the store was opened, for whoever informs a person."""
 

@@ -1,8 +1,8 @@
-"""How long is a server waited for that is away? As long as somebody is willing to, who hears what it said and how much is left.
+"""How long is a store waited for that is away or busy? As long as somebody is willing to, and hears why.
 
 By default nobody waits: a request, a hook or a filter between two programs must not be held up. A run has nothing better to do.
-Law: a wait ends when the server answers, when its time is over, or within a fraction of a second of being given up. Leaves to
-others: which acts may be done again, and what a lost connection is (`postgres`).
+Law: a wait ends when the store answers, when its time is over, or within a fraction of a second of being given up. Leaves to
+others: which acts may be done again, and what passes (`postgres`, `sqlite`).
 """
 
 from __future__ import annotations

@@ -38,4 +38,5 @@ class Artifact:
 
 def unreadable(fault: Exception) -> ToolError:
     """Return a fault of the store, or of opening it, as a model sees it."""
-    return ToolError("io_error", f"The artifact cannot be read: {escape.clip(str(fault), 400)}")
+    again = " Call again later." if getattr(fault, "code", "") in {"busy", "unreachable"} else ""
+    return ToolError("io_error", f"The artifact cannot be read: {escape.clip(str(fault), 400)}{again}")

@@ -20,6 +20,8 @@ import sys
 import time
 import zlib
 from contextlib import closing, contextmanager, suppress
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
@@ -27,14 +29,15 @@ from penstock.store import schema
 from penstock.store.contents import FileTables, fault_of
 from penstock.store.holders import Holders
 from penstock.store.kept import INDEX_FOLDER, Damaged, StoreFault, Unopened
+from penstock.store.outage import Outage
 from penstock.workspace import locks
 from penstock.workspace.own_files import NotAFolder, OwnFolder
 from penstock.workspace.system import read_at, write_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from penstock.store.database import Execute, Rows
+    from penstock.store.database import Done, Execute, Rows
 
 DATABASE = "penstock.sqlite3"
 """The name of the database file in the folder."""
@@ -42,6 +45,7 @@ APPLICATION_ID = 0x50454E53
 """The mark that distinguishes our databases from others' (SQLite's `application_id`): "PENS"."""
 WAIT_SECONDS = 5.0
 """How long a write waits by default for another process that writes, before it raises `StoreFault` (busy)."""
+_PARTING_SECONDS = 0.5  # how long it waits once a person has ended what it is for, or the store is closed
 # The locked file also holds the note of the newest record, so that lock and note are one file.
 _GUARD = "lock"
 _RESERVE = "reserve"
@@ -103,7 +107,7 @@ class SqliteStore(FileTables):
         try:
             self._open()
         except BaseException:
-            self._let_go()
+            self.close()
             raise
         self._is_opening = False
 
@@ -291,19 +295,23 @@ class SqliteStore(FileTables):
     # ── the single writer ────────────────────────────────────────────────────────────────────────────────────────
 
     @contextmanager
-    def _exclusive(self) -> Iterator[None]:
+    def _exclusive(self, wait_seconds: float = inf) -> Iterator[None]:
         """Hold the lock of the folder, among all processes.
 
+        Args:
+            wait_seconds: How long to wait, if that is less than what a write waits.
+
         Raises:
-            StoreFault: `busy` after `wait_seconds`.
+            StoreFault: `busy`: others held it for longer.
         """
         # `flock` cannot wait for a given time, so this polls: at first every half millisecond, then less and less often.
-        pause, until = 0.0005, time.monotonic() + self._wait_seconds
+        pause, begun = 0.0005, time.monotonic()
         while not self._guarded():
-            if time.monotonic() > until:
-                raise StoreFault(
-                    "busy", f"Another process has been writing to {self.path} for {self._wait_seconds:g} s."
-                )
+            most = min(wait_seconds, self._wait_seconds)
+            if self.patience.given_up():  # what is still to be written may have to wait for somebody, but not for long
+                most = min(most, _PARTING_SECONDS)
+            if time.monotonic() - begun > most:
+                raise StoreFault("busy", f"Another process has been writing to {self.path} for {most:g} s.")
             time.sleep(pause)
             pause = min(0.02, pause * 2)
         try:
@@ -349,6 +357,22 @@ class SqliteStore(FileTables):
                     raise
 
     _appending = _writing
+
+    def _lasting(self, act: Callable[[], Done]) -> Done:
+        """Return the result of an act, done again as long as another process writes and somebody is patient.
+
+        An act that was told `busy` has changed nothing: it had no lock.
+        """
+        outage = Outage(self.patience)
+        while True:
+            try:
+                done = act()
+            except StoreFault as fault:
+                if fault.code != "busy" or not outage.goes_on(fault, at_once=False):
+                    raise
+            else:
+                outage.end()
+                return done
 
     def _expect_writable(self) -> None:
         """Raise StoreFault if nothing can be written; a disk that was full is checked again."""
@@ -431,6 +455,9 @@ class SqliteStore(FileTables):
             return None if self._has_no_room else connection.execute("PRAGMA data_version").fetchone()[0]
 
     def _read(self, statement: str, parameters: Sequence[object] = ()) -> Rows:
+        return self._lasting(partial(self._read_once, statement, parameters))
+
+    def _read_once(self, statement: str, parameters: Sequence[object]) -> Rows:
         try:
             with self._reading() as connection:
                 return connection.execute(statement, parameters).fetchall()
@@ -615,15 +642,23 @@ class SqliteStore(FileTables):
     def close(self) -> None:
         """Merge the log into the database and release everything. The store cannot be used after that."""
         with self._lock:
-            if self._connection is not None and self._process == os.getpid():
-                # The last connection to close merges the log, which is a write, so the lock is held; if it is not available,
-                # another process has the database open and merges later.
-                with suppress(StoreFault):
-                    if self._guard >= 0 and not self._read_only:
-                        with self._exclusive():
-                            self._connection.close()
-                            self._connection = None
+            if self._connection is not None and self._process == os.getpid() and not self._read_only:
+                try:
+                    with self._exclusive(_PARTING_SECONDS):
+                        self._connection.close()
+                except (StoreFault, sqlite3.Error):
+                    self._close_unmerged(self._connection)
             self._let_go()
+
+    def _close_unmerged(self, connection: sqlite3.Connection) -> None:
+        """Close the connection and leave the log to whoever opens the store next.
+
+        Somebody else has the lock, perhaps to copy the folder: they must not see the log being merged. SQLite merges it when the
+        last connection closes, so here that is one that may only read. (`SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE` needs Python 3.12.)
+        """
+        with suppress(sqlite3.Error), closing(self._opened(f"file:{_quoted(self._database)}?mode=ro")) as reader:
+            reader.execute("SELECT 1 FROM clock").fetchone()
+            connection.close()
 
     def _let_go(self) -> None:
         """Close whatever is open, in any state."""
