@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import psycopg.waiting
 import pytest
 
 from penstock.errors import CallerError
-from penstock.store import StoreFault, open_store, patience, reaching
+from penstock.store import Retention, StoreFault, open_store, patience, reaching
 from penstock.store.postgres import PostgresStore
 
 if TYPE_CHECKING:
@@ -290,3 +291,60 @@ def test_a_pooler_that_shares_sessions_is_refused(server: Server, monkeypatch: p
     with pytest.raises(CallerError, match="pool_mode = session in PgBouncer"):
         PostgresStore(url)
     assert shared.closed
+
+
+def test_the_time_is_that_of_the_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client whose clock is a year ahead, or behind, makes nothing of the others expire and removes nothing as old."""
+    url = server.database(os.urandom(8).hex())
+    store = PostgresStore(url)
+    handle = store.put(b"kept")
+    real = time.time
+    for wrong in (86_400.0 * 366, -86_400.0 * 366):
+        monkeypatch.setattr(time, "time", lambda wrong=wrong: real() + wrong)
+        client = PostgresStore(url)
+        monkeypatch.setattr(time, "time", real)
+        assert abs(client._ahead_seconds - wrong) < 60
+        monkeypatch.setattr(time, "time", lambda wrong=wrong: real() + wrong)
+        client.put(b"more")
+        assert client.read(handle, 0, 9) == b"kept"
+        assert client.collect(Retention(max_days=300)) == []
+        client.close()
+        monkeypatch.setattr(time, "time", real)
+    assert store.read(handle, 0, 9) == b"kept"
+    assert abs(float(store._read("SELECT last_seen FROM clock")[0][0]) - real()) < 60
+    store.close()
+
+
+def test_what_the_address_says_of_a_connection_counts(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours are for an address that says nothing else."""
+    url = server.database(os.urandom(8).hex())
+    asked: list[dict[str, Any]] = []
+    real = patience.PatientConnection.connect
+
+    def connect(address: str, **options: Any) -> Any:
+        asked.append(options)
+        return real(address, **options)
+
+    monkeypatch.setattr(patience.PatientConnection, "connect", connect)
+    PostgresStore(url).close()
+    PostgresStore(f"{url}&connect_timeout=3&application_name=ours").close()
+    assert [one.get("connect_timeout") for one in asked] == [10, None]
+    assert [one.get("application_name") for one in asked] == ["penstock", None]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://u:sec%zzret@h/db",
+        "postgresql://u:sec@ret@h/db",
+        "postgresql://u:sec/ret@h/db",
+        "postgresql://u:sec:ret@h:x/db",
+    ],
+)
+def test_a_password_that_spoils_the_address_is_not_repeated(address: str) -> None:
+    """Neither in the error nor to a name server."""
+    with pytest.raises(
+        CallerError, match=r"^The address of the store cannot be read: in a name or a password %"
+    ) as caught:
+        PostgresStore(address)
+    assert "sec" not in str(caught.value)

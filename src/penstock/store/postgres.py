@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from itertools import islice
@@ -81,7 +82,8 @@ class PostgresStore(Tables):
     """
 
     def __init__(self, url: str, *, wait_seconds: float | None = None, **options: Any) -> None:
-        super().__init__(**options)
+        super().__init__(**{"clock": self._server_time, **options})
+        self._ahead_seconds = 0.0
         self._wait_seconds = _WAIT_SECONDS if wait_seconds is None else wait_seconds
         try:
             import psycopg
@@ -123,6 +125,7 @@ class PostgresStore(Tables):
         if self._connection is None or self._connection.closed:
             connection = self._reached(self._address, SCHEMA, self._wait_seconds)
             try:
+                self._set_clock(connection)
                 self._take_hold(connection)
                 self._connection = connection
                 self._expect_open()  # another thread may have closed the store, and found no connection to close
@@ -134,6 +137,14 @@ class PostgresStore(Tables):
     def _expect_open(self) -> None:
         if self._closed:
             raise CallerError("The store is closed.")
+
+    def _set_clock(self, connection: PatientConnection) -> None:
+        """Learn the server's time. A client whose clock is ahead would move the store's, and all artifacts would expire."""
+        ((now,),) = connection.execute("SELECT EXTRACT(EPOCH FROM clock_timestamp())").fetchall()
+        self._ahead_seconds = time.time() - float(now)
+
+    def _server_time(self) -> float:
+        return time.time() - self._ahead_seconds
 
     def _take_hold(self, connection: PatientConnection) -> None:
         """Take what the last connection held."""

@@ -7,15 +7,22 @@ end with theirs. Leaves to others: when a connection is made, and what it holds 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 
 from penstock.errors import CallerError
 from penstock.store.patience import PatientConnection
 
-# For a network that drops everything: without these, a connection waits for hours if nothing else limits it.
-_LIVENESS: dict[str, Any] = {
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# For an address that says nothing else. A network may drop everything: without these, a connection waits for hours if nothing else
+# limits it.
+_DEFAULTS: dict[str, Any] = {
+    "application_name": "penstock",
+    "connect_timeout": 10,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 4,
@@ -41,7 +48,7 @@ def reached(address: str, schema: str, wait_seconds: float) -> PatientConnection
         wait_seconds: How long a statement waits for a lock.
 
     Raises:
-        CallerError: A pooler in transaction mode hands the session to whoever asks next.
+        CallerError: A pooler in transaction mode hands the session to whoever asks next; or the address cannot be read.
         psycopg.Error: The server cannot be reached.
     """
     connection = _connected(address)
@@ -60,15 +67,33 @@ def reached(address: str, schema: str, wait_seconds: float) -> PatientConnection
     return connection
 
 
+def parsed(address: str, what: str) -> Mapping[str, Any]:
+    """Return the parameters in an address, as libpq reads it.
+
+    Args:
+        address: As it was typed.
+        what: What it is the address of.
+
+    Raises:
+        CallerError: It cannot be read. The error repeats nothing of it, since that may be the password: psycopg names the
+            part that it cannot read, and would look up the rest of a password with an @ or a / in it as a host or a port.
+    """
+    try:
+        given = conninfo_to_dict(address)
+    except psycopg.ProgrammingError:
+        given = {"port": "unreadable"}
+    hosts, ports = (str(given.get(name, "")).split(",") for name in ("host", "port"))
+    if any("@" in host[1:] for host in hosts) or any(port and not port.isdecimal() for port in ports):
+        raise CallerError(
+            f"The address of the {what} cannot be read: in a name or a password % is written %25, / %2F, : %3A and @ %40"
+        ) from None
+    return given
+
+
 def _connected(address: str) -> PatientConnection:
-    return PatientConnection.connect(
-        address,
-        autocommit=True,
-        connect_timeout=10,
-        application_name="penstock",
-        client_encoding="UTF8",
-        **_LIVENESS,
-    )
+    given = parsed(address, "store")
+    defaults = {name: value for name, value in _DEFAULTS.items() if name not in given}
+    return PatientConnection.connect(address, autocommit=True, client_encoding="UTF8", **defaults)
 
 
 def _see_own_session(connection: PatientConnection, address: str) -> None:

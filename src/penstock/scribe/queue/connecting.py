@@ -7,12 +7,8 @@ connecting, not in the connection request. Leaves to others: connections (`datab
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SCHEMA = "penstock_queue"
 """The schema of the database that holds a queue."""
@@ -41,23 +37,16 @@ def conninfo(url: str) -> str:
         CallerError: It is not a PostgreSQL URL, or psycopg is not installed.
     """
     try:
-        import psycopg
-        from psycopg.conninfo import conninfo_to_dict, make_conninfo
+        from psycopg.conninfo import make_conninfo
+
+        from penstock.store.reaching import parsed
     except ImportError as error:
         raise missing_extra(error) from None
     if not url.startswith(("postgresql://", "postgres://")):
         raise CallerError(
             "A queue is a database: postgresql://HOST/DATABASE, or postgresql:///DATABASE on this machine"
         )
-    given: Mapping[str, Any] | None
-    try:
-        given = conninfo_to_dict(url)
-    except psycopg.ProgrammingError:  # its message repeats the unreadable part, which may be the password
-        given = None
-    if given is None or _may_be_secret(given):
-        raise CallerError(
-            "The address of the queue cannot be read: in a name or a password % is written %25, / %2F, : %3A and @ %40"
-        )
+    given = parsed(url, "queue")
     wanted: dict[str, str | int] = {
         "connect_timeout": 10,
         "keepalives_idle": 10,
@@ -90,15 +79,6 @@ def see_own_sessions(address: str) -> None:
                 "The queue is behind a pooler in transaction mode, and needs its own sessions: pool_mode = session in "
                 "PgBouncer, or the URL of the database itself"
             )
-
-
-def _may_be_secret(given: Mapping[str, object]) -> bool:
-    """Return whether what was parsed as host or port is the rest of a password with an @ or a / in it.
-
-    It would be looked up and repeated in the error: sent to the name server, and shown to whoever reads the log.
-    """
-    hosts, ports = (str(given.get(name, "")).split(",") for name in ("host", "port"))
-    return any("@" in host[1:] for host in hosts) or any(port and not port.isdecimal() for port in ports)
 
 
 def missing_extra(error: ImportError) -> CallerError:
