@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
+VERSIONS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 """The schemas that have landed."""
 CONTENT = b"key AKIAIOSFODNN7EXAMPLE\n" + b"first line\nsecond line\n" * 20_000
 """A content of more than one piece of 256 KiB."""
@@ -77,6 +77,9 @@ _SQLITE = {
     ),
     8: ("CREATE TABLE loose_objects (place TEXT PRIMARY KEY, since REAL NOT NULL) STRICT, WITHOUT ROWID",),
     9: ("CREATE TABLE small_contents (number INTEGER PRIMARY KEY AUTOINCREMENT, data BLOB NOT NULL) STRICT",),
+    10: (
+        "CREATE TABLE summaries (session TEXT PRIMARY KEY, text TEXT NOT NULL, seal TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    ),
 }
 _POSTGRES = {
     1: (
@@ -131,6 +134,7 @@ _POSTGRES = {
     ),
     8: ("CREATE TABLE loose_objects (place TEXT PRIMARY KEY, since DOUBLE PRECISION NOT NULL)",),
     9: (),
+    10: ("CREATE TABLE summaries (session TEXT PRIMARY KEY, text TEXT NOT NULL, seal TEXT NOT NULL)",),
 }
 
 

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from tests.store.cutting import Cutter
 
-from penstock.errors import ToolError
+from penstock.errors import CallerError, ToolError
 from penstock.store import Damaged, Event, Patience, Retention, StoreFault, outage, patience, postgres, reaching, sqlite
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
@@ -381,6 +381,21 @@ def test_a_server_that_lacks_what_was_kept_is_not_written_on(server: Server, dat
             with pytest.raises(Damaged, match="3 records were kept") as caught:
                 store.append("s", seq, "asked", {"n": seq})
             assert caught.value.newest_sound == sound
+    store.close()
+    other.close()
+
+
+def test_an_artifact_that_a_server_lacks_is_no_mistake_of_whoever_names_it(server: Server, database: str) -> None:
+    """A replica that lacks the newest has taken over between an output and the record that names it."""
+    store, other = PostgresStore(server.url(database)), PostgresStore(server.url(database))
+    store.append("s", 0, "asked", {})
+    handle = store.put(b"output")
+    other._connected().execute("DELETE FROM handles")
+    with pytest.raises(Damaged, match=f"Session s: artifact {handle} was kept, and {store.url} has none of that name"):
+        store.append("s", 1, "returned", {}, handles=[handle])
+    with pytest.raises(CallerError, match="to refer to"):
+        store.append("s", 1, "returned", {}, handles=["A" * 22])
+    assert store.append("s", 1, "returned", {}, handles=[store.put(b"output")]).seq == 1
     store.close()
     other.close()
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from penstock.call import Call
 from penstock.cli import main
 from penstock.errors import ToolError
-from penstock.store import Retention, StoreFault, open_store, removal
+from penstock.store import Retention, StoreFault, artifacts, open_store, removal
 from penstock.store.contents import ROW_BYTES
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
@@ -1005,3 +1005,51 @@ def test_a_store_that_cannot_be_written_anew_says_so(tmp_path: Path) -> None:
         store._connected().execute("PRAGMA query_only = 1")
         with pytest.raises(StoreFault):
             store.scrub()
+
+
+def test_what_a_running_session_is_about_to_name_is_not_taken(opened: Callable[..., Tables]) -> None:
+    """A turn's outputs are kept as they come, and named together when it is over; whoever needs room takes others'."""
+    running, other = opened(), opened(limit_bytes=5_500)
+    loose = running.put(b"x" * 1_000)
+    running.append("s", 0, "asked", {})
+    first, second = running.put(b"1" * 1_000), running.put_many([(b"2" * 1_000, "two"), (b"3" * 1_000, "three")])[0]
+    assert other.put(b"4" * 2_000)  # there is room for it without the one that nobody holds
+    with pytest.raises(ToolError, match="the oldest when room was needed"):
+        running.read(loose, 0, 1)
+    other.collect(Retention(max_bytes=1, max_days=1e-9))
+    with pytest.raises(ToolError, match="a process that runs now works on s"):
+        other.remove_artifact(first)
+    running.append("s", 1, "returned", {}, handles=[first, second])
+    assert running.read(first, 0, 2_000) == b"1" * 1_000
+    assert running._read("SELECT COUNT(*) FROM unnamed") == [(1,)]
+    running.close()
+    # The third was never named, and its process has ended.
+    assert {one.bytes for one in other.artifacts()} == {1_000}
+    assert [one.what for one in other.collect(Retention(max_bytes=3_000))] == ["artifact"]
+    assert [one.handle for one in other.artifacts()] == [first, second]
+    assert other.check() == []
+
+
+def test_what_another_session_named_stays_for_one_that_is_about_to(opened: Callable[..., Tables]) -> None:
+    """The same output has the same handle: it outlives the session that was first."""
+    before, running, other = opened(), opened(), opened()
+    before.append("old", 0, "returned", {}, handles=[before.put(b"same", name="ls")])
+    before.close()
+    running.append("new", 0, "asked", {})
+    handle = running.put(b"same", name="ls")
+    assert [one.name for one in other.remove_sessions(["old"])] == ["old"]
+    running.append("new", 1, "returned", {}, handles=[handle])
+    assert running.read(handle, 0, 9) == b"same"
+
+
+def test_a_process_that_names_nothing_holds_no_more_than_a_turn_makes(
+    opened: Callable[..., Tables], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its oldest outputs go when room is needed, as they would without a session."""
+    monkeypatch.setattr(artifacts, "_MOST_UNNAMED", 2)
+    store = opened()
+    store.append("s", 0, "asked", {})
+    handles = [store.put(b"%d" % n * 1_000) for n in range(3)]
+    assert [(handle,) for handle in sorted(handles[1:])] == store._read("SELECT handle FROM unnamed ORDER BY handle")
+    opened().collect(Retention(max_bytes=1))
+    assert [one.handle for one in store.artifacts()] == handles[1:]

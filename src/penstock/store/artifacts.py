@@ -39,6 +39,9 @@ _KEPT_PIECES = 4
 _BATCH_CONTENTS = 128
 _BATCH_BYTES = 8 << 20
 _LOOSE_ROWS = 100
+# How many artifacts a process may hold that no record names: many times what a turn makes. One that never names what it puts would
+# else hold all of it.
+_MOST_UNNAMED = 1_000
 _TOMBSTONES = 10_000  # handles that are gone and still say so
 
 
@@ -133,7 +136,9 @@ class ArtifactTables(ContentPlaces):
                 self._insert(execute, measured, place)
                 self._insert_mark(execute, measured.digest, watch.mark)
             asked = _Asked(measured.digest, name, kind, now := self._now(execute), now + life)
-            return _handle_there(execute, asked) or _new_named(execute, _next_number(execute), asked), is_new
+            handle = _handle_there(execute, asked) or _new_named(execute, _next_number(execute), asked)
+            self._hold_unnamed(execute, [handle])
+            return handle, is_new
 
     def put_many(
         self, contents: Iterable[tuple[bytes, str]], *, kind: str = "text", life_seconds: float | None = None
@@ -198,16 +203,40 @@ class ArtifactTables(ContentPlaces):
                     self._insert_mark(execute, digest, watch.mark)
             now, number = self._now(execute), _next_number(execute)
             # New content has no handles yet, except those that this batch gives out.
-            unnamed = set(new)
+            without = set(new)
             handles: list[Handle] = []
             for measured, name in named:
                 asked = _Asked(measured.digest, name, kind, now, now + life)
-                handle = None if measured.digest in unnamed else _handle_there(execute, asked)
+                handle = None if measured.digest in without else _handle_there(execute, asked)
                 if handle is None:
                     handle, number = _new_named(execute, number, asked), number + 1
                 handles.append(handle)
-                unnamed.discard(measured.digest)
+                without.discard(measured.digest)
+            self._hold_unnamed(execute, handles)
             return handles
+
+    def _hold_unnamed(self, execute: Execute, handles: Iterable[str]) -> None:
+        """Keep artifacts from being taken before a record names them, if this store works on a session."""
+        if not self._worked_on:
+            return
+        for handle in handles:
+            execute("INSERT INTO unnamed VALUES (?, ?) ON CONFLICT DO NOTHING", (handle, self._own_holder()))
+            self._unnamed[handle] = None
+        for handle in list(self._unnamed)[:-_MOST_UNNAMED]:
+            self._let_go_unnamed(execute, handle)
+
+    def _let_go_unnamed(self, execute: Execute, handle: str) -> None:
+        execute("DELETE FROM unnamed WHERE handle = ? AND holder = ?", (handle, self._own_holder()))
+        self._unnamed.pop(handle, None)
+
+    def _held_unnamed(self, execute: Execute) -> set[str]:
+        """Return the artifacts that a living process works with and no record names yet."""
+        rows = execute("SELECT handle, holder FROM unnamed")
+        own = self._own_holder()
+        held = {
+            holder for holder in {str(holder) for _, holder in rows} if holder == own or self._is_held(execute, holder)
+        }
+        return {str(handle) for handle, holder in rows if holder in held}
 
     def _insert(self, execute: Execute, content: Content, place: str) -> None:
         """Add the row of a content that is at a place."""
@@ -286,8 +315,9 @@ class ArtifactTables(ContentPlaces):
         # Room is freed by content and not by handles: several may lead to one content, which is removed with the last of them.
         left: dict[str, int] = {}
         dropped = []
+        unnamed = self._held_unnamed(execute)
         for handle, digest, stored in _loose_by_age(execute):
-            if digest in spared:
+            if digest in spared or handle in unnamed:
                 continue
             if digest not in left:
                 left[digest] = int(
@@ -499,8 +529,13 @@ class ArtifactTables(ContentPlaces):
         return Page(items, offset=offset, limit=limit, total=total, more=bool(items) and offset + len(items) < total)
 
     def _refer(self, execute: Execute, session: str, seq: int, handle: str) -> None:
-        """Record that a record refers to an artifact, which must exist. Raises `CallerError` and `ToolError`."""
+        """Record that a record refers to an artifact, which must exist. Raises `CallerError`, `ToolError` and `Damaged`."""
         found = execute("SELECT * FROM handles WHERE handle = ?", (str(handle),))
+        if not found and handle in self._unnamed:  # no mistake of the caller: the handle is one that we gave out
+            raise Damaged(
+                f"Session {session}: artifact {handle} was kept, and {self.url} has none of that name: another server has taken "
+                "over without the newest."
+            )
         if not found:
             raise CallerError(f"There is no artifact {escape.clip(handle, 64)} to refer to.")
         row = HandleRow(*found[0])
@@ -509,6 +544,7 @@ class ArtifactTables(ContentPlaces):
         if row.gone or (row.expires <= self._now(execute) and not held):
             raise _expired(row.handle, row.gone or "its time was over")
         execute("INSERT INTO refs VALUES (?, ?, ?)", (session, seq, row.handle))
+        self._let_go_unnamed(execute, row.handle)
 
 
 def _new_handle() -> str:

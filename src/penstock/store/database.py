@@ -92,6 +92,8 @@ class Database(ABC):
         # checked.
         self._worked_on: dict[str, int] = {}
         self._grown = 0
+        # What it has put meanwhile and no record names yet, in order.
+        self._unnamed: dict[str, None] = {}
         self._newest: tuple[str, int] | None = None  # the last record of the current transaction
         self._lost: tuple[str, int] | None = None  # a record that was acknowledged and is missing
 

@@ -54,6 +54,7 @@ _TABLES = (
     "summaries",
     "sessions",
     "running",
+    "unnamed",
     "removals",
 )
 _BATCH_PIECES = 16  # 4 MiB per transaction while content arrives
@@ -64,6 +65,7 @@ _BATCH_PLACES = 32
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = on; SELECT version FROM schema_version"
 _VERSION_THERE = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'schema_version'"
 _STILL_RUNNING = "INSERT INTO running SELECT session, %s FROM sessions WHERE session = ANY(%s) ON CONFLICT DO NOTHING"
+_STILL_UNNAMED = "INSERT INTO unnamed SELECT handle, %s FROM handles WHERE handle = ANY(%s) ON CONFLICT DO NOTHING"
 
 
 class PostgresStore(Tables):
@@ -153,6 +155,7 @@ class PostgresStore(Tables):
             # Whoever came first after a restart found the lock free, and took us for dead.
             with suppress(self._psycopg.errors.ReadOnlySqlTransaction):
                 connection.execute(_STILL_RUNNING, (self._hold, sorted(self._worked_on)))
+                connection.execute(_STILL_UNNAMED, (self._hold, sorted(self._unnamed)))
 
     def _migrate(self) -> None:
         """Bring the tables from any earlier version to ours, in one transaction; tables at our version are only read.

@@ -121,7 +121,8 @@ class JournalTables(ArtifactTables):
         """Delete the entries of stores that have ended; usually there are one or two."""
         for (holder,) in execute("SELECT DISTINCT holder FROM running"):
             if holder != self._own_holder() and not self._is_held(execute, str(holder)):
-                execute("DELETE FROM running WHERE holder = ?", (holder,))
+                for table in ("running", "unnamed"):
+                    execute(f"DELETE FROM {table} WHERE holder = ?", (holder,))  # noqa: S608
 
     def _began(self) -> None:
         """Called when a session has begun, once that is durable; `removal` says what follows."""

@@ -45,6 +45,10 @@ _OWN_BYTES_OF = """
     AND NOT EXISTS (
         SELECT 1 FROM handles o LEFT JOIN refs r ON r.handle = o.handle
         WHERE o.digest = c.digest AND o.gone = '' AND (r.session IS NULL OR r.session <> ?))"""
+# The sessions of the processes that have put a content and not named it yet.
+_ABOUT_TO_NAME = """
+    SELECT r.session FROM running r JOIN unnamed u ON u.holder = r.holder JOIN handles h ON h.handle = u.handle
+    WHERE h.digest = ?"""
 # The oldest entries from a position on, a number of them at a time.
 _OLDEST_SESSIONS = """
     SELECT at, session, bytes FROM sessions WHERE (at, session) > (?, ?) AND at < ? ORDER BY at, session LIMIT ?"""
@@ -155,7 +159,8 @@ class RemovalTables(SummaryTables):
                 (row.digest,),
             )
             sessions = [str(session) for (session,) in named]
-            if running := sorted(self._held(execute) & set(sessions)):
+            at_work = execute(_ABOUT_TO_NAME, (row.digest,))
+            if running := sorted(self._held(execute) & {*sessions, *(str(session) for (session,) in at_work)}):
                 raise _running(f"Artifact {row.handle}", running)
             handles = execute("SELECT handle FROM handles WHERE digest = ? AND gone = ''", (row.digest,))
             places = self._let_go_of(execute, [str(handle) for (handle,) in handles], _BY_HAND)
@@ -342,9 +347,11 @@ class RemovalTables(SummaryTables):
                 yield Removal(what="session", name=session, bytes=size + _own_bytes(execute, session), at=at)
 
     def _loose(self, execute: Execute, before: float) -> Iterator[Removal]:
-        """Yield the artifacts older than a given time that no session refers to, the oldest first."""
+        """Yield the artifacts older than a given time that no session refers to, or is about to, the oldest first."""
+        unnamed = self._held_unnamed(execute)
         for at, handle, size in _in_order(execute, _OLDEST_LOOSE, before):
-            yield Removal(what="artifact", name=handle, bytes=int(size), at=at)
+            if handle not in unnamed:
+                yield Removal(what="artifact", name=handle, bytes=int(size), at=at)
 
     def _write_down(self, execute: Execute, found: Sequence[Removal]) -> None:
         """Record what rules removed, so that whoever misses it learns why."""
@@ -371,7 +378,12 @@ class RemovalTables(SummaryTables):
             handles |= dict.fromkeys(str(handle) for (handle,) in named)
             for table in ("refs", "records", "summaries", "sessions", "running"):
                 execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608
-        alone = [name for name in handles if not execute("SELECT 1 FROM refs WHERE handle = ? LIMIT 1", (name,))]
+        unnamed = self._held_unnamed(execute)
+        alone = [
+            name
+            for name in handles
+            if name not in unnamed and not execute("SELECT 1 FROM refs WHERE handle = ? LIMIT 1", (name,))
+        ]
         return self._let_go_of(execute, alone, why)
 
     def _let_go_of(self, execute: Execute, handles: Sequence[str], why: str) -> list[str]:

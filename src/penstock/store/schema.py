@@ -80,6 +80,9 @@ _STEPS: tuple[tuple[str, ...], ...] = (
     (  # 10: summaries of journals
         "CREATE TABLE summaries (session TEXT PRIMARY KEY, text TEXT NOT NULL, seal TEXT NOT NULL) STRICT, WITHOUT ROWID",
     ),
+    (  # 11: artifacts that a store works with and that no record of it names yet
+        "CREATE TABLE unnamed (handle TEXT NOT NULL, holder TEXT NOT NULL, PRIMARY KEY (handle, holder)) STRICT, WITHOUT ROWID",
+    ),
 )
 _ONLY_SQLITE: dict[int, tuple[str, ...]] = {
     # With a number, so that rows are added at the end, and AUTOINCREMENT, so that no number is reused: a reader that still has the
