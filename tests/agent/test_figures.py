@@ -21,6 +21,7 @@ from penstock.agent.toolbox import Toolbox
 from penstock.cli.figures import sections, stats_json
 from penstock.context.bill import bill_of
 from penstock.context.compaction import RECOVERY
+from penstock.errors import ToolError
 from penstock.models import ScriptedModel, call, calls, fail, refuse, say
 from penstock.session import Session
 from penstock.session import events as ev
@@ -415,3 +416,17 @@ def test_whatever_a_record_holds_it_is_counted_or_named(is_begun: bool, rows: li
     sections(found)
     assert json.loads(json.dumps(stats_json(found)))["records"] == read
     assert picture(found)
+
+
+def test_a_session_that_is_removed_while_it_is_read_is_counted_as_far_as_it_was() -> None:
+    """The figures of all others are not held up, and these say why they end."""
+
+    class Removed(Told):
+        def events(self, session: str) -> Iterator[JournalRecord]:
+            yield from super().events(session)
+            raise ToolError("not_found", "Session s was removed while it was read.")
+
+    told: Any = Removed(BEGUN, ASKED)
+    found = stats_of(told, "s")
+    assert [(one.newest_sound, one.reason) for one in found.unread] == [(1, "Session s was removed while it was read.")]
+    assert found.records == 2

@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -22,8 +23,9 @@ from hypothesis import strategies as st
 
 from penstock.call import Call
 from penstock.cli import main
+from penstock.cli.exporting import lines_of
 from penstock.errors import ToolError
-from penstock.store import Retention, StoreFault, artifacts, open_store, removal
+from penstock.store import Event, Retention, StoreFault, artifacts, open_store, removal
 from penstock.store.contents import ROW_BYTES
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
@@ -33,7 +35,7 @@ from penstock.workspace import locks
 from penstock.workspace.own_files import OwnFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from tests.store.conftest import Clock, Server
 
@@ -1007,7 +1009,7 @@ def test_a_store_that_cannot_be_written_anew_says_so(tmp_path: Path) -> None:
             store.scrub()
 
 
-def test_what_a_running_session_is_about_to_name_is_not_taken(opened: Callable[..., Tables]) -> None:
+def test_what_a_running_session_is_about_to_name_is_not_taken(opened: Callable[..., Tables], clock: Clock) -> None:
     """A turn's outputs are kept as they come, and named together when it is over; whoever needs room takes others'."""
     running, other = opened(), opened(limit_bytes=5_500)
     loose = running.put(b"x" * 1_000)
@@ -1019,6 +1021,7 @@ def test_what_a_running_session_is_about_to_name_is_not_taken(opened: Callable[.
     other.collect(Retention(max_bytes=1, max_days=1e-9))
     with pytest.raises(ToolError, match="a process that runs now works on s"):
         other.remove_artifact(first)
+    clock.now += 1  # from now on the session is newer than what it has put
     running.append("s", 1, "returned", {}, handles=[first, second])
     assert running.read(first, 0, 2_000) == b"1" * 1_000
     assert running._read("SELECT COUNT(*) FROM unnamed") == [(1,)]
@@ -1053,3 +1056,80 @@ def test_a_process_that_names_nothing_holds_no_more_than_a_turn_makes(
     assert [(handle,) for handle in sorted(handles[1:])] == store._read("SELECT handle FROM unnamed ORDER BY handle")
     opened().collect(Retention(max_bytes=1))
     assert [one.handle for one in store.artifacts()] == handles[1:]
+
+
+def test_what_is_removed_while_it_is_read_is_gone_and_not_damaged(
+    opened: Callable[..., Tables], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process removes it between two statements of whoever reads."""
+    reader, other = opened(), opened()
+    real = type(reader)._content
+    reads: tuple[Callable[[str], object], ...] = (
+        lambda handle: reader.read(handle, 0, 1),
+        reader.info,
+        lambda handle: reader.line_start(handle, 1),
+        lambda handle: reader.lines_before(handle, 1),
+    )
+    for n, read in enumerate(reads):
+        handle = other.put(b"%d" % n)
+
+        def removed(store: Tables, digest: str, handle: str = handle) -> tuple[Any, ...]:
+            with suppress(ToolError):
+                other.remove_artifact(handle)
+            return real(store, digest)
+
+        monkeypatch.setattr(reader, "_content", partial(removed, reader))
+        with pytest.raises(ToolError, match="a person removed it"):
+            read(handle)
+
+
+def test_a_session_that_is_removed_while_it_is_read_does_not_seem_to_end(opened: Callable[..., Tables]) -> None:
+    """Whoever exports it has its beginning, and is told that there was more."""
+    reader, other = opened(), opened()
+    other.append_all("s", [Event(seq=seq, type="asked", data={}) for seq in range(30)])
+    events = reader.events("s")
+    assert next(events).seq == 0
+    other.remove_sessions(["s"])
+    with pytest.raises(ToolError, match="Session s was removed while it was read"):
+        list(events)
+    assert list(reader.events("s")) == []
+
+
+def test_what_is_removed_beside_a_check_is_no_damage(
+    opened: Callable[..., Tables], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session goes between two of its batches."""
+    reader, other = opened(), opened()
+    other.append_all("s", [Event(seq=seq, type="asked", data={}) for seq in range(30)])
+    real = reader._read
+
+    def read(statement: str, parameters: Sequence[object] = ()) -> Any:
+        rows = real(statement, parameters)
+        if "seq >= ?" in statement:
+            with suppress(ToolError):
+                other.remove_sessions(["s"])
+        return rows
+
+    monkeypatch.setattr(reader, "_read", read)
+    assert reader.check() == []
+    assert reader.sessions() == []
+
+
+def test_an_export_beside_a_removal_names_what_is_left_out(
+    opened: Callable[..., Tables], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An output goes between the look at it and its text."""
+    reader, other = opened(), opened()
+    with closing(opened()) as writer:
+        writer.append("s", 0, "returned", {}, handles=[handle := writer.put(b"output")])
+    real = reader.info
+
+    def info(handle: str) -> Any:
+        found = real(handle)
+        other.remove_artifact(handle)
+        return found
+
+    monkeypatch.setattr(reader, "info", info)
+    *_, last = lines_of(reader, "s")
+    assert last["artifact"]["handle"] == handle
+    assert "a person removed it" in last["artifact"]["left_out"]

@@ -970,3 +970,16 @@ def test_the_log_is_left_alone_while_somebody_copies_the_folder(path: Path) -> N
     with closing(SqliteStore(str(path))) as again:
         assert [record.data["text"] for record in again.events("s")] == ["x"]
     assert not Path(f"{database}-wal").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows removes no folder with open files")
+def test_a_folder_that_was_removed_takes_nothing_more(path: Path) -> None:
+    """The open files would take it, and it would be gone with them: nobody is told that it was kept."""
+    store = SqliteStore(str(path))
+    store.append("s", 0, "asked", {})
+    shutil.rmtree(path)
+    for write in (lambda: store.append("s", 1, "asked", {}), lambda: store.put(b"x"), lambda: store.learn("a", "b")):
+        with pytest.raises(StoreFault, match="was removed while it was open"):
+            write()
+    store.close()
+    assert not path.exists()

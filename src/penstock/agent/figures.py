@@ -27,7 +27,7 @@ from penstock.agent.stats import (
     Unread,
 )
 from penstock.context.sized import MESSAGE_TOKENS, measure_entry
-from penstock.errors import CallerError
+from penstock.errors import CallerError, ToolError
 from penstock.overflow import classify_overflow
 from penstock.session import Session, event_of
 from penstock.session import events as ev
@@ -85,6 +85,8 @@ def stats_of(store: Store, session_id: str) -> Stats:
             newest = record.seq
     except Damaged as error:
         newest, reason = error.newest_sound, error.message
+    except ToolError as error:  # it was removed meanwhile
+        reason = error.message
     except UNREADABLE as error:
         place = 0 if newest is None else newest + 1
         reason = f"record {place} is not understood, by this version at least: {error}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.agent.figures import UNREADABLE
 from penstock.agent.journal import hold_to
 from penstock.agent.record_types import BEGUN, BESIDE, TAKEN
-from penstock.errors import CallerError
+from penstock.errors import CallerError, ToolError
 from penstock.inspection.story import Story, Subject
 from penstock.inspection.telling import tell
 from penstock.inspection.timeline import Answered, Compacted, Happening, Instructed, Refused, Said
@@ -73,7 +73,11 @@ def story_of(store: Store, info: SessionInfo) -> tuple[Subject, Story]:
         data = first.data if first is not None else None
         wire = string(field(data, "header", "transcript", "wire"))
         story = tell(_readable(store, info.session), wire)
-    except (Damaged, *UNREADABLE):  # no agent has written it, or it is damaged at its very beginning
+    except (
+        Damaged,
+        ToolError,
+        *UNREADABLE,
+    ):  # it was removed meanwhile, no agent has written it, or it is damaged at its very beginning
         return subject, Story()
     return subject._replace(project=string(field(data, "about", "root"))), priced(story)
 

@@ -69,5 +69,7 @@ def _artifact(store: Store, handle: str) -> dict[str, Any]:
         return {**row, "left_out": f"larger than {MAX_TEXT_BYTES} bytes"}
     try:
         return {**row, "text": redacted(store.read(handle, 0, info.bytes).decode())}
+    except ToolError as error:  # it was removed meanwhile
+        return {**row, "left_out": error.message}
     except UnicodeDecodeError:
         return {**row, "left_out": "not text in UTF-8"}

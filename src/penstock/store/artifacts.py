@@ -10,6 +10,7 @@ import hashlib
 import json
 import secrets
 import string
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -392,7 +393,8 @@ class ArtifactTables(ContentPlaces):
             Damaged: Its entry is not what was written.
         """
         row = self._row(handle)
-        content = self._content(row.digest)
+        with self._unless_gone(handle):
+            content = self._content(row.digest)
         mark = _mark(self._read("SELECT * FROM marks WHERE digest = ?", (row.digest,)))
         return _info(row, content, mark, is_referenced=self._is_referenced(row.handle))
 
@@ -410,6 +412,15 @@ class ArtifactTables(ContentPlaces):
         if row.expires <= self._clock() and not self._is_referenced(row.handle):
             raise _expired(row.handle, "its time was over")
         return row
+
+    @contextmanager
+    def _unless_gone(self, handle: str) -> Iterator[None]:
+        """Tell damage from removal: between two statements another process may have removed what is read. Raises `ToolError`."""
+        try:
+            yield
+        except Damaged:
+            self._row(handle)
+            raise
 
     def _is_referenced(self, handle: str) -> bool:
         return bool(self._read("SELECT 1 FROM refs WHERE handle = ? LIMIT 1", (handle,)))
@@ -478,18 +489,21 @@ class ArtifactTables(ContentPlaces):
         """Return up to `count` bytes from `start_byte` on, exactly; fewer only at the end. Raises `CallerError` below 0."""
         if start_byte < 0:
             raise CallerError("start_byte is 0 or more")
-        layout = self._layout(handle)
-        return layout.read(start_byte, count, lambda number: self._piece(layout, number))
+        with self._unless_gone(handle):
+            layout = self._layout(handle)
+            return layout.read(start_byte, count, lambda number: self._piece(layout, number))
 
     def line_start(self, handle: str, line: int) -> int | None:
         """Return the byte at which `line` (0-based) starts; None if there is no such line."""
-        layout = self._layout(handle)
-        return layout.line_start(line, lambda number: self._piece(layout, number))
+        with self._unless_gone(handle):
+            layout = self._layout(handle)
+            return layout.line_start(line, lambda number: self._piece(layout, number))
 
     def lines_before(self, handle: str, byte: int) -> int:
         """Return how many lines end before `byte`."""
-        layout = self._layout(handle)
-        return layout.lines_before(byte, lambda number: self._piece(layout, number))
+        with self._unless_gone(handle):
+            layout = self._layout(handle)
+            return layout.lines_before(byte, lambda number: self._piece(layout, number))
 
     def artifacts(self) -> list[ArtifactInfo]:
         """Return the readable artifacts, the oldest first."""

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.errors import CallerError
+from penstock.errors import CallerError, ToolError
 from penstock.store import journal
 from penstock.store.artifacts import ArtifactTables
 from penstock.store.kept import SCHEMA_VERSION, Conflict, Damaged, Event, JournalRecord
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -177,6 +178,11 @@ class JournalTables(ArtifactTables):
             batch = self._read(statement, (session, from_seq, limit))
             yield from map(journal.JournalRow._make, batch)
             if len(batch) < limit:
+                # Another process may have removed it since the last batch: this would be its end.
+                if limit > _FIRST_BATCH and not self._read(
+                    "SELECT 1 FROM records WHERE session = ? LIMIT 1", (session,)
+                ):
+                    raise ToolError("not_found", f"Session {escape.clip(session)} was removed while it was read.")
                 return
             from_seq, limit = int(batch[-1][1]) + 1, _BATCH
 

@@ -315,6 +315,7 @@ class SqliteStore(FileTables):
             time.sleep(pause)
             pause = min(0.02, pause * 2)
         try:
+            self._expect_folder()
             yield
         finally:
             try:
@@ -333,6 +334,11 @@ class SqliteStore(FileTables):
                 said = f"{self.path} is on a file system without locks ({error.strerror}), and a store needs them."
                 raise StoreFault("io_error", f"{said} Keep it elsewhere: --store FOLDER, or PENSTOCK_STORE.") from error
             raise fault_of(error) from error
+
+    def _expect_folder(self) -> None:
+        """Raise `StoreFault` if the folder was removed: what is written to open files would be gone once they are closed."""
+        if self._guard >= 0 and not os.fstat(self._guard).st_nlink:
+            raise StoreFault("io_error", f"{self.path} was removed while it was open: nothing more is written to it.")
 
     @contextmanager
     def _writing(self) -> Iterator[Execute]:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from penstock.errors import ToolError
 from penstock.store.kept import StoreFault
 from penstock.store.records import JournalTables
 
@@ -32,7 +33,7 @@ class SummaryTables(JournalTables):
     def summary(self, session: str) -> str | None:
         """Return the summary of a journal that has not changed since; `Store.summary` says more."""
         # A faulty summary can be rebuilt and concerns nobody; whoever reads the journal is told of its faults.
-        with suppress(StoreFault):
+        with suppress(StoreFault, ToolError):
             rows = self._read("SELECT text, seal FROM summaries WHERE session = ?", (session,))
             if rows and rows[0][1] == _seal(self.newest_hash(session), rows[0][0]):
                 newest = ""

@@ -10,6 +10,7 @@ import hashlib
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from penstock.errors import ToolError
 from penstock.store import pieces
 from penstock.store.artifacts import HandleRow, seal_of
 from penstock.store.database import Staged
@@ -161,6 +162,8 @@ class Tables(RemovalTables):
                 if counted != [(records,)]:
                     reason = "its entry in the list of sessions is not what was written"
                     found.append(Damage(what="record", name=session, reason=reason, newest_sound=str(records - 1)))
+            except ToolError:  # it was removed meanwhile
+                continue
             except Damaged as damage:
                 sound = None if damage.newest_sound is None else str(damage.newest_sound)
                 found.append(Damage(what="record", name=session, reason=damage.message, newest_sound=sound))
