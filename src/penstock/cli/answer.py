@@ -167,53 +167,52 @@ def report(error: Exception, about: Mapping[str, Any], command: str = "penstock"
     Returns:
         The exit status: by the code of a `ToolError`, 2 for a mistake of the caller, 8 for a fault of the disk or the store.
     """
+    output_format = "json" if about.get("as_json") else about.get("output_format") or "text"
+    return fail(*_explained(error, about, f"{command} --help"), output_format=output_format)
+
+
+def _explained(error: Exception, about: Mapping[str, Any], usual: str) -> tuple[str, str, str | None, int]:
+    """Return an error as `fail` takes it: its code, its message, the command that would work, and the exit status.
+
+    Args:
+        error: A `PenstockError` or an `OSError`.
+        about: The parameters of the command.
+        usual: The command that is named where the error names none.
+    """
     from penstock.workspace.own_files import IrregularFileError
 
-    output_format = "json" if about.get("as_json") else about.get("output_format") or "text"
     match error:
         case ToolError():
             status = _status_of(error.code)
-            way = _way(error.calls, about)
-            if way is None and status in {USAGE, MISSING}:
-                way = f"{command} --help"
-            return fail(error.code, error.message, way, status, output_format=output_format)
+            way = _way(error.calls, about) or (usual if status in {USAGE, MISSING} else None)
+            return error.code, error.message, way, status
         case CallerError(__cause__=FileNotFoundError()):  # a root or a script: what was named does not exist
-            return fail("not_found", str(error), f"{command} --help", MISSING, output_format=output_format)
+            return "not_found", str(error), usual, MISSING
         case CallerError(__cause__=IsADirectoryError()):
-            return fail("is_directory", str(error), f"{command} --help", REFUSED, output_format=output_format)
+            return "is_directory", str(error), usual, REFUSED
         case IrregularFileError() | CallerError(__cause__=IrregularFileError()):
-            return fail("not_regular_file", str(error), f"{command} --help", REFUSED, output_format=output_format)
-        case CallerError(
-            __cause__=OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EROFS | errno.EIO)
-        ):  # nobody's mistake
-            return fail("io_error", str(error), f"{command} --help", FAULT, output_format=output_format)
+            return "not_regular_file", str(error), usual, REFUSED
+        # Nobody's mistake.
+        case CallerError(__cause__=OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EROFS | errno.EIO)):
+            return "io_error", str(error), usual, FAULT
         case CallerError():
-            return fail("usage", str(error), f"{command} --help", USAGE, output_format=output_format)
+            return "usage", str(error), usual, USAGE
         case FileNotFoundError(filename=str(name)):
-            way = f"{command} --help"
-            return fail(
-                "not_found",
-                f"There is no file or folder {escape.show_argument(name)}.",
-                way,
-                MISSING,
-                output_format=output_format,
-            )
+            return "not_found", f"There is no file or folder {escape.show_argument(name)}.", usual, MISSING
         case OSError():
             # An error on a descriptor carries its number instead of a name: the person named the file. Only a file being written
             # can be full: if the error has no name, the file that was read is not to blame.
             full = error.errno in {errno.ENOSPC, errno.EDQUOT}
             named = error.filename if isinstance(error.filename, str) or full else about.get("file")
             if isinstance(error, IsADirectoryError):
-                said = f"{named} is a folder, not a file."
-                return fail("is_directory", said, f"{command} --help", REFUSED, output_format=output_format)
+                return "is_directory", f"{named} is a folder, not a file.", usual, REFUSED
             # Errors that we raise ourselves have no number, and contain the name.
             message = ": ".join(filter(None, (named, error.strerror))) if error.strerror else str(error)
-            way = None if full else f"{command} --help"
-            return fail("io_error", message, way, FAULT, output_format=output_format)
+            return "io_error", message, None if full else usual, FAULT
         case _:  # a store fault: it has its own code
             code = getattr(error, "code", "ended")
-            way = _way(getattr(error, "calls", ()), about) or (None if code == "disk_full" else f"{command} --help")
-            return fail(code, str(error), way, FAULT, output_format=output_format)
+            way = _way(getattr(error, "calls", ()), about) or (None if code == "disk_full" else usual)
+            return code, str(error), way, FAULT
 
 
 def _way(calls: Iterable[Call], about: Mapping[str, Any]) -> str | None:

@@ -111,11 +111,10 @@ def guard_command(
 
 def _print_shell_file(flags: list[str]) -> int:
     """Print what a shell reads to run this Penstock, wherever it is then."""
+    from penstock.cli.installing import own_command
     from penstock.guard import shell_file
 
-    program = os.path.abspath(sys.argv[0])
-    is_module = os.path.basename(program) == "__main__.py"
-    click.echo(shell_file.write([sys.executable, "-m", "penstock"] if is_module else [program], flags), nl=False)
+    click.echo(shell_file.write(own_command(), flags), nl=False)
     return 0
 
 
@@ -299,7 +298,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
             return _not_started(command[0], error, as_json=as_json)
         if as_json:
             _print_as_json(ran, asides)
-            return _as_it_ended(ran.status)
+            return program.end_as(ran.status)
     faults = [_print(ran.stdout.result, sys.stdout), _print(ran.stderr.result, sys.stderr)]
     unwritten = next(filter(None, faults), "")
     if said := next((one.fault for one in (ran.stdout, ran.stderr) if one.is_uncut), ""):
@@ -313,7 +312,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
     if unwritten:
         _say(f"what {how.name} printed could not be written: {unwritten}")
     # If a program ended well but its output was lost, the run did not go well for the caller.
-    return _as_it_ended(ran.status or (answer.FAULT if unwritten else 0))
+    return program.end_as(ran.status or (answer.FAULT if unwritten else 0))
 
 
 def _print_as_json(ran: Ran, asides: Sequence[_Aside]) -> None:
@@ -326,18 +325,6 @@ def _print_as_json(ran: Ran, asides: Sequence[_Aside]) -> None:
         else:
             aside.print(passed, passed.uncut)
     click.echo("}")
-
-
-def _as_it_ended(status: int) -> int:
-    """Return the exit status of a program; if a signal ended it, end this process by the same signal, so that the caller sees
-    it.
-    """
-    if status >= 0:
-        return status
-    with suppress(OSError):  # nobody can handle SIGKILL, so its handler cannot be reset
-        signal.signal(-status, signal.SIG_DFL)
-    os.kill(os.getpid(), -status)
-    return 128 - status
 
 
 def _print(text: str, stream: TextIO | None) -> str:
@@ -492,7 +479,7 @@ class _Input:
 
 
 class _ThreadedInput(_Input):
-    """The same on Windows, where waiting for a pipe is impossible: a thread reads it, a few parts ahead."""
+    """Standard input on Windows, where waiting for a pipe is impossible: a thread reads it, a few parts ahead."""
 
     def __iter__(self) -> Iterator[bytes]:
         import threading

@@ -135,12 +135,11 @@ def _program() -> str:
     """Return the words by which a shell of the host runs Penstock: its name if that is found, else what runs now."""
     import shlex
 
-    folder, name = os.path.split(os.path.abspath(sys.argv[0]))
-    if name == "penstock" and folder in os.get_exec_path():
-        return name
-    if name == "__main__.py":
-        return shlex.join([sys.executable, "-m", "penstock"])
-    return shlex.quote(os.path.abspath(sys.argv[0]))
+    from penstock.cli.installing import own_command
+
+    words = own_command()
+    folder, name = os.path.split(words[0])
+    return name if len(words) == 1 and folder in os.get_exec_path() else shlex.join(words)
 
 
 @contextmanager

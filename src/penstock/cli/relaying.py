@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
@@ -148,12 +146,9 @@ def _before_program(program: tuple[str, ...], how: _How) -> int:
 
     talk = Conversation(how.guard(), server=how.name, say=_say)
     status = Relay(server, talk, how.own_tools(), how.hold_bytes, _say).run()
-    if status < 0:
-        # We end as the program ended: the caller that waits for this process sees the same signal.
-        with suppress(OSError):  # nobody can handle SIGKILL, so its handler cannot be reset
-            signal.signal(-status, signal.SIG_DFL)
-        os.kill(os.getpid(), -status)
-    os._exit(status if status >= 0 else 128 - status)  # a thread still waits for the host's next message
+    from penstock.guard.program import end_as
+
+    os._exit(end_as(status))  # a thread still waits for the host's next message
 
 
 def _before_several(path: str, how: _How) -> NoReturn:

@@ -90,19 +90,19 @@ def guard_output(
     """
     if isinstance(output, Guarded) and output.bounds_itself:
         return output
-    return _guard(output, tool_name, _allowance(limits or OutputLimits()), limits, store, dialect)
+    limits = limits or OutputLimits()
+    return _guard(output, tool_name, _allowance(limits), limits.keep, store, dialect)
 
 
 def _guard(
     output: str,
     tool_name: str,
     allowance: Allowance,
-    limits: OutputLimits | None,
+    keep: Keep,
     store: Store | None,
     dialect: Dialect | None,
 ) -> Guarded:
-    """Return `output` within `allowance`; `limits` only says which part of it is kept."""
-    keep = Keep.HEAD if limits is None else limits.keep
+    """Return `output` within `allowance`, keeping one part of it."""
     per_token = chars_per_token()
     # Fitting comes before keeping, because most results fit and a store means a flush to disk. What is longer than any text that
     # the allowance holds is not tried. A text that was already guarded keeps its handle or its sentence.
@@ -320,7 +320,7 @@ class _Wrap:
         yield from self._several(texts)
 
     async def _each_async(self, items: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Same as `_each`, for an asynchronous generator."""
+        """Yield the results of an asynchronous generator, with runs of texts guarded as one."""
         texts: list[str] = []
         async for item in items:
             if isinstance(item, str):
@@ -421,14 +421,13 @@ class TurnBudget:
         Returns:
             One guarded text for each pair, in the same order; `left` has decreased by what they take.
         """
-        limits = OutputLimits(keep=keep)
         with self._lock:
             # Shares are found by filling up from the smallest. The lock covers sharing and spending: two threads that both saw the
             # same remainder would spend it twice.
             sizes = [self.allowance.measure(output) for _, output in results]
             shares = fitting.share(sizes, self.left.limit)
             guarded = [
-                _guard(output, name, fitting.of(self.allowance, most), limits, self._store, self._dialect)
+                _guard(output, name, fitting.of(self.allowance, most), keep, self._store, self._dialect)
                 for (name, output), most in zip(results, shares, strict=True)
             ]
             self._spent += sum(map(self.allowance.measure, guarded))

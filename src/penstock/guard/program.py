@@ -53,6 +53,20 @@ class Ran(NamedTuple):
     stderr: Drained
 
 
+def end_as(status: int) -> int:
+    """Return the exit status of a program; if a signal ended it, end this process by the same signal, so that the caller sees it.
+
+    Args:
+        status: how the program ended, as in `Ran`.
+    """
+    if status >= 0:
+        return status
+    with suppress(OSError):  # nobody can handle SIGKILL, so its handler cannot be reset
+        signal.signal(-status, signal.SIG_DFL)
+    os.kill(os.getpid(), -status)
+    return 128 - status
+
+
 def environment_for(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of a program whose output a model reads: the same, but discouraging colours."""
     return {**_NO_COLOURS, **environment, "TERM": "dumb"}
@@ -298,9 +312,8 @@ def _has_stopped(running: subprocess.Popen[bytes]) -> bool:
     woken: list[int] = []
     hand_on = signal.signal(signal.SIGCONT, lambda number, _: woken.append(number))
     said = None
-    with suppress(
-        ChildProcessError
-    ):  # consumed, so that it is reported once; a program that is already running again has nothing to report
+    # Consumed, so that it is reported once; a program that is already running again has nothing to report.
+    with suppress(ChildProcessError):
         said = os.waitid(os.P_PID, running.pid, os.WSTOPPED | os.WNOHANG)
     if said is not None and not woken:
         # By the signal that stopped the program, so that a shell reports of this process what it would report of that one.
