@@ -21,6 +21,7 @@ from penstock.text.redaction import mark_in
 from penstock.workspace.deadline import Deadline
 from penstock.workspace.globs import Selection
 from penstock.workspace.source import FileSource
+from penstock.workspace.version import FileStamp
 from penstock.workspace.walk import Walk
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ _WORKED_ON = Selection(None, lambda _, names: [name for name in names if name no
 _LOOK_SECONDS = 2.0
 """How long the tree is scanned before a command, and after it."""
 _TOLD = 12  # how many restored files a summary names
-# A second of reading, once: a file with the same status at the next look is not read again.
+# A second of reading, once: a file with the same stamp at the next look is not read again.
 _MAX_HASHED_BYTES = 256 << 20
 """How much content is read before a command, so that a file of which only the times change is recognised. Small files come
 first.
@@ -68,9 +69,9 @@ class ChangedFile:
 
 @dataclass(frozen=True, slots=True)
 class TreeSnapshot:
-    """A tree at one moment: the status of each file, and digests as far as contents were read."""
+    """A tree at one moment: the stamp of each file, and digests as far as contents were read."""
 
-    statuses: dict[str, tuple[int, ...]]
+    stamps: dict[str, FileStamp]
     digests: dict[str, str]
     is_whole: bool
 
@@ -81,9 +82,9 @@ def look(root: Root, *, with_digests: bool, known: TreeSnapshot | None = None) -
     Args:
         root: the root.
         with_digests: whether contents are read.
-        known: an earlier look: a file with the same status since is not read again.
+        known: an earlier look: a file with the same stamp since is not read again.
     """
-    statuses: dict[str, tuple[int, ...]] = {}
+    stamps: dict[str, FileStamp] = {}
     try:
         # Ignored files too: what a command makes is usually ignored, such as build output.
         walk = Walk(
@@ -97,24 +98,22 @@ def look(root: Root, *, with_digests: bool, known: TreeSnapshot | None = None) -
         for batch in walk:
             for name in batch.names:
                 try:
-                    status = root.status_in(batch.folder, name)
+                    stamps[f"{batch.prefix}{name}"] = FileStamp.of(root.status_in(batch.folder, name))
                 except OSError:
                     continue
-                found = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-                statuses[f"{batch.prefix}{name}"] = found
     except ToolError:
         return TreeSnapshot({}, {}, is_whole=False)
     if known is None:
         known = TreeSnapshot({}, {}, is_whole=False)
-    same = {path: known.digests[path] for path in known.digests if known.statuses[path] == statuses.get(path)}
-    return TreeSnapshot(statuses, same | (_digests(root, statuses, same) if with_digests else {}), walk.complete)
+    same = {path: known.digests[path] for path in known.digests if known.stamps[path] == stamps.get(path)}
+    return TreeSnapshot(stamps, same | (_digests(root, stamps, same) if with_digests else {}), walk.complete)
 
 
-def _digests(root: Root, statuses: Mapping[str, tuple[int, ...]], known: Mapping[str, str]) -> dict[str, str]:
+def _digests(root: Root, stamps: Mapping[str, FileStamp], known: Mapping[str, str]) -> dict[str, str]:
     """Return digests of files that are not known, the small ones first, as far as may be read before a command."""
     made: dict[str, str] = {}
     left_bytes, deadline = _MAX_HASHED_BYTES, Deadline(_LOOK_SECONDS)
-    for size, path in sorted((status[1], path) for path, status in statuses.items() if path not in known):
+    for size, path in sorted((stamp.size_bytes, path) for path, stamp in stamps.items() if path not in known):
         left_bytes -= size
         if left_bytes < 0 or deadline.passed:
             break
@@ -131,8 +130,8 @@ def between(root: Root, before: TreeSnapshot, after: TreeSnapshot) -> tuple[Chan
         after: the tree after it.
     """
     changed = []
-    for path in sorted(before.statuses.keys() | after.statuses.keys()):
-        known, now = before.statuses.get(path), after.statuses.get(path)
+    for path in sorted(before.stamps.keys() | after.stamps.keys()):
+        known, now = before.stamps.get(path), after.stamps.get(path)
         # An incomplete look says nothing of files that it does not have.
         if known == now or (known is None and not before.is_whole) or (now is None and not after.is_whole):
             continue
@@ -152,7 +151,7 @@ def changed_since(root: Root, seconds: float) -> tuple[ChangedFile, ...]:
         seconds: the time, since 1970.
     """
     seen = look(root, with_digests=False)
-    since = [path for path, (*_, changed_ns) in seen.statuses.items() if changed_ns >= seconds * 1e9]
+    since = [path for path, stamp in seen.stamps.items() if stamp.ctime_ns >= seconds * 1e9]
     return tuple(ChangedFile(path=path, found=UNKNOWN) for path in sorted(since))
 
 

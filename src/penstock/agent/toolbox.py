@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from penstock.agent import todos
-from penstock.agent.disk_changes import ChangedFile, DiskChanges, between, look
+from penstock.agent.disk_changes import ChangedFile, DiskChanges, between, digest_of, look
 from penstock.agent.file_check import snapshot
 from penstock.agent.protocols import Done
 from penstock.agent.size_advice import size_advice
@@ -24,6 +24,7 @@ from penstock.text.allowance import Allowance
 from penstock.text.fitting import Guarded
 from penstock.text.tokens import Tokens
 from penstock.tools import MIN_ALLOWANCE, TOOLS, Parameter, Tool, Tools
+from penstock.workspace.version import FileStamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,7 +49,7 @@ _ALLOWED_BY = {
     "task": "--budget",
 }
 MIN_RESULT_TOKENS, MAX_RESULT_TOKENS = 600, 8_000
-"""The bounds of that share: the least that says anything at all, and what is enough in any window."""
+"""The bounds of a result's share of the window: the least that says anything at all, and what is enough in any window."""
 
 INSTRUCTIONS = """\
 You answer questions about the files beneath a root, with the tools that are given. Look before you answer: search for the
@@ -103,9 +104,9 @@ class Running(Protocol):
 
 
 class _Mark(NamedTuple):
-    """What an edit left: the status of the file, and the digest of its content; empty for no file."""
+    """What an edit left: the stamp of the file, and the digest of its content; None and empty for no file."""
 
-    status: tuple[int, ...]
+    stamp: FileStamp | None
     digest: str
 
 
@@ -236,11 +237,11 @@ class Toolbox:
         try:
             status = root.look(root.relative(path))
         except (OSError, ToolError):
-            return _Mark((), "")
-        now = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        if known is None or now == known.status:
+            return _Mark(None, "")
+        now = FileStamp.of(status)
+        if known is None or now == known.stamp:
             return _Mark(now, digest)
-        return _Mark(now, snapshot(self.workspace.root, [path], self.ledger)[0].sha256)
+        return _Mark(now, digest_of(self.workspace.root, path))
 
     def run(self, call: ToolCall, session: Session) -> Done:
         """Run a call; never raises for anything that a model can do."""

@@ -14,6 +14,7 @@ from penstock.text.calls import Call
 from penstock.text.page import Page, cut
 from penstock.workspace import texts
 from penstock.workspace.fitting import PageRoom, most
+from penstock.workspace.version import FileStamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +66,7 @@ class Landmarks:
     """The outlines of the most recently read files. Several threads may use it."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, ...], Outline] = OrderedDict()
+        self._kept: OrderedDict[FileStamp, Outline] = OrderedDict()
 
     def page(
         self, text: TextFile, offset: int, limit: int, content: Content, room: PageRoom, deadline: Deadline
@@ -111,9 +112,8 @@ class Landmarks:
         from penstock import outline as landmarks
 
         source, encoding, _ = text
-        status = source.status
-        key = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        kept = self._kept.get(key)
+        stamp = FileStamp.of(source.status)
+        kept = self._kept.get(stamp)
         if kept is not None:
             return kept
         name = os.fsdecode(os.path.basename(source.file.relative))
@@ -132,7 +132,7 @@ class Landmarks:
             found = scanner.outline()
             if at < source.size_bytes:
                 return found._replace(complete=False)
-        self._kept[key] = found
+        self._kept[stamp] = found
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return found

@@ -22,6 +22,7 @@ from penstock.workspace.deadline import Deadline
 from penstock.workspace.landmarks import OUTLINE_LIMIT, OUTLINE_SHARE, OutlinePage
 from penstock.workspace.line_counts import CARRY_ON_SECONDS
 from penstock.workspace.pages import page_of
+from penstock.workspace.version import FileStamp
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -138,9 +139,8 @@ class RecordFiles:
             counts: What is known of its lines: whoever asks for pages of records, not of bytes, must know that there is only one
                 line. None scans no more than the window (B-9): a line that has not ended yet is the only one so far.
         """
-        source, encoding, _ = text
-        head = _head_of(source)
-        if encoding.unit != 1 or source.size_bytes <= fitting.CLIP_BYTES or not is_one_line(head, 1):
+        source = text.source
+        if not _may_be_records(text, source.size_bytes):
             yield None
             return
         if counts is not None:
@@ -150,9 +150,7 @@ class RecordFiles:
             if not has_one:
                 yield None
                 return
-        status = source.status
-        version = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        places, lock = self._indexes.of(version)
+        places, lock = self._indexes.of(FileStamp.of(source.status))
         with lock:
             records = Records(text, places, deadline)
             yield records if counts is None or records.known(2) > 1 else None
@@ -166,14 +164,17 @@ class RecordFiles:
             deadline: Until when its first line is searched.
             counts: What is known of its lines.
         """
-        source, encoding, _ = text
-        head = _head_of(source)
-        if encoding.unit != 1 or size_bytes <= fitting.CLIP_BYTES or not is_one_line(head, 1):
+        if not _may_be_records(text, size_bytes):
             return False
         with counts.index(text, deadline) as lines:
-            lines.advance(source, lambda: lines.seen > 1 or deadline.passed)
-            second = lines.start_of(source, 1)
+            lines.advance(text.source, lambda: lines.seen > 1 or deadline.passed)
+            second = lines.start_of(text.source, 1)
         return second is not None and second >= size_bytes
+
+
+def _may_be_records(text: TextFile, size_bytes: int) -> bool:
+    """Return whether a file of that size, by its beginning, may be JSON on one line that is too long for a page of lines."""
+    return text.encoding.unit == 1 and size_bytes > fitting.CLIP_BYTES and is_one_line(_head_of(text.source), 1)
 
 
 def _head_of(source: FileSource) -> str:
@@ -273,10 +274,8 @@ def outline_records(records: Records, offset: int, limit: int, room: PageRoom) -
         limit: Records of the page.
         room: What the page may take.
     """
-    from penstock.outline.symbols import (  # most reads need no outline, and every command waits for imports
-        Symbol,
-        display,
-    )
+    # Most reads need no outline, and every command waits for imports.
+    from penstock.outline.symbols import Symbol, display
 
     text, places, _ = records
     total = records.known(offset + limit)

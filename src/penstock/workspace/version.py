@@ -21,6 +21,8 @@ except ImportError:
 from penstock.errors import ToolError
 
 if TYPE_CHECKING:
+    import os
+
     from penstock.call import Call
     from penstock.workspace.source import FileSource
 
@@ -30,6 +32,22 @@ ANCHOR_BYTES = 4096
 # 11, hexadecimal 5 to 14 (o200k, 400 random ones each).
 _IDENTITY, _TIMES, _ANCHOR = 5, 6, 10
 _FORM = r"([0-9]{1,19})\.([0-9]{1,19})\.([0-9]{5})([0-9]{6})([0-9]{10})"
+
+
+class FileStamp(NamedTuple):
+    """What a write to a file changes in its status: the same stamp, the same content, except for a write through a memory map."""
+
+    device: int
+    inode: int
+    size_bytes: int
+    mtime_ns: int
+    ctime_ns: int
+    """The time of the last change of content, name, owner or permissions; no program can set it."""
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> FileStamp:
+        """Return the stamp of a file with this status."""
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 class VersionChange(enum.Enum):

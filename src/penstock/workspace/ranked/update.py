@@ -18,6 +18,7 @@ from penstock.workspace import refusals
 from penstock.workspace.globs import EVERYTHING
 from penstock.workspace.root import OpenFile
 from penstock.workspace.source import FileSource
+from penstock.workspace.version import FileStamp
 from penstock.workspace.walk import Omitted, Walk
 
 if TYPE_CHECKING:
@@ -222,8 +223,8 @@ def read_text(source: FileSource) -> tuple[bytes, str | None]:
 
 
 def stamp_of(status: os.stat_result) -> str:
-    """Return the identity of a file's version: it changes with the content, the owner and the permissions (`st_ctime_ns`)."""
-    return f"{status.st_dev}.{status.st_ino}.{status.st_size}.{status.st_mtime_ns}.{status.st_ctime_ns}"
+    """Return the stamp of a file as an index holds it."""
+    return ".".join(map(str, FileStamp.of(status)))
 
 
 def _unsure(stamp: str) -> str:
