@@ -117,10 +117,7 @@ def cut_off_of(store: Store, session_id: str) -> dict[str, float]:
     """
     begun: dict[str, float] = {}
     for record in store.events(session_id):
-        data: Any = record.data
-        kind = record.type
-        if kind == CHILD:
-            kind, data = data["type"], data["data"]
+        kind, data = _told(record)
         if kind == Intended.__name__:
             begun[data["effect_id"]] = record.at
         elif kind in {Effected.__name__, EDITED}:  # an edit itself records what it replaced
@@ -131,12 +128,15 @@ def cut_off_of(store: Store, session_id: str) -> dict[str, float]:
     return begun
 
 
+def _told(record: JournalRecord) -> tuple[str, Any]:
+    """Return the type and the data of a record; those of a child's record, which the journal of its parent wraps."""
+    data: Any = record.data
+    return (data["type"], data["data"]) if record.type == CHILD else (record.type, data)
+
+
 def _came_to_nothing(record: JournalRecord) -> str:
     """Return the id of an effect that was announced and then refused; empty for any other record."""
-    data: Any = record.data
-    kind = record.type
-    if kind == CHILD:
-        kind, data = data["type"], data["data"]
+    kind, data = _told(record)
     # What was made has a digest: an edit without one left the file as it was, and the same content appearing later is somebody
     # else's.
     return str(data["effect_id"]) if kind == Effected.__name__ and not data.get("digest") else ""

@@ -157,9 +157,8 @@ def bytes_before(text: TextFile, start: int, wanted: int, bounds: PageBounds) ->
     # the data, the page ends in a line longer than the page: it begins at the start of that line if the cap reaches it, else at a
     # character.
     begin = 0 if first == reach == 0 else encoding.find(data, max(0, reach - encoding.unit))
-    if (
-        begin is None or begin == len(data) or not encoding.ends_line(data)
-    ):  # the end of one line, or a line that is too long
+    # The end of one line, or a line that is too long.
+    if begin is None or begin == len(data) or not encoding.ends_line(data):
         line = encoding.rfind(data, len(data) - encoding.unit) or 0  # or it began before everything that was read
         begin = line
         if not encoding.ends_line(data) or line < len(data) - cap:

@@ -289,10 +289,9 @@ def _pieces(text: str, *, anchored: bool) -> list[str] | None:
 
     None for a rule that git considers broken.
     """
-    pieces = [re.escape(text[: _prefix(text)])]
-    at = start = _prefix(
-        text
-    )  # git compares the literal prefix first and then looks only at the rest: `a**` has `**` at its start
+    # git compares the literal prefix first and then looks only at the rest: `a**` has `**` at its start.
+    at = start = _prefix(text)
+    pieces = [re.escape(text[:start])]
     while at < len(text):
         character = text[at]
         at += 1

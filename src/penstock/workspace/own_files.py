@@ -442,9 +442,8 @@ class OwnFolder:
         is written up to its last change. Elsewhere the folder is flushed too, once (ADR 9).
         """
         for name in names:
-            descriptor = self.open(
-                name, writable=sys.platform == "win32"
-            )  # Windows flushes nothing that is not writable
+            # Windows flushes nothing that is not writable.
+            descriptor = self.open(name, writable=sys.platform == "win32")
             try:
                 system.flush(descriptor)
             finally:
@@ -564,9 +563,8 @@ def scratch_file() -> int:
     """
     import tempfile
 
-    if (
-        gone_when_closed := getattr(os, "O_TEMPORARY", 0)
-    ) or not system.HAS_FOLDER_DESCRIPTORS:  # Windows removes no open file
+    # Windows removes no open file.
+    if (gone_when_closed := getattr(os, "O_TEMPORARY", 0)) or not system.HAS_FOLDER_DESCRIPTORS:
         path = os.path.join(tempfile.gettempdir(), f"penstock-{os.urandom(8).hex()}")
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.PRIVATE | gone_when_closed, 0o600)
     large = "/var/tmp"  # noqa: S108 - the name is random, made exclusively, and removed at once

@@ -286,8 +286,7 @@ def line_finder(
         return find
     if not ignore_case:
         return _by_needle(_text_finder(needle), find)
-    quoted = _SPECIAL.sub(r"\\\g<0>", needle)
-    return _by_needle(_expression(quoted, flags="(?i)", never_newline=True).find, find)
+    return _by_needle(_expression(literally(needle), flags="(?i)", never_newline=True).find, find)
 
 
 def _text_finder(text: str) -> LineFinder:

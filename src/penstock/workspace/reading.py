@@ -144,10 +144,8 @@ class Reader:
                 notices.argument("encoding", 'leave it out, or "base64" for the exact bytes'),
                 Call("read_file", {"path": escape.show_argument(path), "encoding": "base64"}),
             )
-        from penstock.workspace.byte_pages import (
-            byte_page,
-            exact_page,
-        )  # as below: a view needs neither, and starts without them
+        # As below: a view needs neither, and starts without them.
+        from penstock.workspace.byte_pages import byte_page, exact_page
         from penstock.workspace.line_ranges import line_range
 
         deadline = deadline or Deadline(READ_SECONDS)

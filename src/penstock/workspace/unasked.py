@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from penstock.errors import CallerError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
 
 # A folder with a HEAD, `objects` and `refs` is a repository under any name, and its `config` names programs that the next `git
 # status` runs, including that of a shell prompt (git-config(1), safe.bareRepository). HEAD, the smallest of the three, decides.
@@ -240,7 +240,7 @@ def _content(path: bytes) -> bytes:
         return b""
 
 
-def why_unasked_at(root: str | bytes, relative: bytes, allowed: Iterable[bytes] = ()) -> str:
+def why_unasked_at(root: str | bytes, relative: bytes, allowed: Collection[bytes] = ()) -> str:
     """Return what runs the file at a path beneath a root unasked, judged by its name and by what is there now.
 
     A repository may have any name (`git init --bare`, `--separate-git-dir`), and each says itself where its hooks are.
@@ -284,7 +284,7 @@ def _work_tree(folder: bytes) -> bytes:
 
 
 def why_unasked(
-    relative: bytes, allowed: Iterable[bytes] = (), *, above: bytes = b"", hooks: Iterable[bytes] = ()
+    relative: bytes, allowed: Collection[bytes] = (), *, above: bytes = b"", hooks: Collection[bytes] = ()
 ) -> str:
     """Return what runs the file at a path unasked; empty if nothing is known to.
 
@@ -305,7 +305,7 @@ def why_unasked(
     return _NAMED_BY_GIT if _is_among(relative, hooks) else _listed(relative, above)
 
 
-def _is_among(relative: bytes, places: Iterable[bytes]) -> bool:
+def _is_among(relative: bytes, places: Collection[bytes]) -> bool:
     """Return whether a path is one of these places, or lies in one."""
     return any(one in {b".", relative} or relative.startswith(one.rstrip(b"/") + b"/") for one in places)
 
@@ -325,7 +325,7 @@ def can_be_guarded(place: str) -> bool:
     return os.path.basename(place) in _OF_GIT or not os.path.islink(place)
 
 
-def unasked_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
+def unasked_places(root: str, allowed: Collection[bytes] = ()) -> list[str]:
     """Return the places in a folder of the user's that other programs run unasked.
 
     Of a repository, whatever its name, these are the hooks and the configuration, so that commits still work, and those of its
@@ -361,7 +361,6 @@ def unasked_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
                 elif is_folder and entry.name not in (_DATA_OF_GIT if is_repository else _INSTALLED):
                     below.append(f"{path}/")
         level = below
-    allowed = tuple(allowed)
     kept = [path for path in dict.fromkeys(found) if not _is_among(os.fsencode(path.rstrip("/")), allowed)]
     # A folder that may not be moved is listed only for the sake of what is guarded in it.
     inner = [path for path in kept if not path.endswith("/")]
@@ -372,7 +371,7 @@ def unasked_places(root: str, allowed: Iterable[bytes] = ()) -> list[str]:
     ]
 
 
-def set_aside(root: str, before: Iterable[str], allowed: Iterable[bytes] = ()) -> dict[str, str]:
+def set_aside(root: str, before: Collection[str], allowed: Collection[bytes] = ()) -> dict[str, str]:
     """Rename what has newly appeared in a repository and git would take for its hooks or its configuration.
 
     A wall guards only what exists, and git takes all of its configuration from where a `commondir` in `.git` leads.

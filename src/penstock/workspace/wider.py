@@ -87,7 +87,7 @@ def _forms(asked: FileQuery) -> Iterator[FileQuery]:
 
 
 def _deeper(asked: FileQuery) -> FileQuery:
-    """Return the same at any depth: recursive, or with any number of folders before the pattern."""
+    """Return a query for the same names at any depth: recursive, or with any number of folders before the pattern."""
     plain = asked.pattern.removeprefix("./").lstrip("/")
     if asked.use_regex or "/" not in plain:
         return asked._replace(recursive=True)
