@@ -88,32 +88,37 @@ class ProcessLimits(NamedTuple):
     """The size of a file that is written."""
 
 
-def arguments(
-    wall: str,
-    root: str,
-    home: str,
-    readable: Sequence[str],
-    command: str,
-    limits: ProcessLimits,
-    guarded: Sequence[str] = (),
-) -> list[str]:
+class Walls(NamedTuple):
+    """What a command may see and write, and who builds the walls around that."""
+
+    builder: str
+    """`landlock`, or the path of bubblewrap."""
+    root: str
+    """Where the command runs and may write."""
+    home: str
+    """Its HOME, where it may also write."""
+    readable: Sequence[str]
+    """Folders outside both that it may read and run programs from."""
+    guarded: Sequence[str] = ()
+    """Files and folders in the root that it may read but not write, with the folders that may not be renamed to bypass that (those
+    end with `/`); Landlock can do so only for the root itself.
+    """
+
+
+def arguments(walls: Walls, command: str, limits: ProcessLimits) -> list[str]:
     """Return the command line that starts this process.
 
     Args:
-        wall: `landlock`, or the path of bubblewrap.
-        root: where the command runs and may write.
-        home: its HOME, where it may also write.
-        readable: folders outside both that it may read and run programs from.
+        walls: what is built around the command.
         command: as for `sh -c`.
         limits: what it may take.
-        guarded: files and folders in the root that it may read but not write, with the folders that may not be renamed to bypass
-            that (those end with `/`); Landlock can do so only for the root itself.
     """
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     # `-I -S`: neither variables, nor the current folder (which is a stranger's), nor site packages are searched; the one path that
     # is added is ours.
     begin = "import sys; sys.path.insert(0, sys.argv[1]); from penstock.agent.sandbox import main; main(*sys.argv[2:])"
-    start = [sys.executable, "-I", "-S", "-c", begin, package, wall, root, home, command]
+    builder, root, home, readable, guarded = walls
+    start = [sys.executable, "-I", "-S", "-c", begin, package, command, builder, root, home]
     return [*start, *map(str, limits), str(len(readable)), *readable, *guarded]
 
 
@@ -122,17 +127,18 @@ def filters_system_calls() -> bool:
     return os.uname().machine in _ARCHITECTURES
 
 
-def main(wall: str, root: str, home: str, command: str, *rest: str) -> NoReturn:
+def main(command: str, builder: str, root: str, home: str, *rest: str) -> NoReturn:
     """Run the command, and end as it does: with its exit code, or 128 plus the signal that ended it, as shells report it."""
     limits = ProcessLimits(*map(int, rest[:4]))
     paths, count = rest[5:], int(rest[4])
+    walls = Walls(builder, root, home, paths[:count], paths[count:])
     groups = cgroups.make({"pids": limits.max_processes, "memory": limits.max_memory_bytes})
     # prctl(2): orphaned descendants become children of this process, not of init, so that a command which forks twice and makes its
     # own session is still found.
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
     child = os.fork()
     if child == 0:
-        _run(wall, root, home, command, paths[:count], paths[count:], limits, groups)
+        _run(walls, command, limits, groups)
     over = select.poll()
     over.register(os.pidfd_open(child), select.POLLIN)
     # Standard input is a pipe that nobody writes to: it becomes ready when its other end is closed, by us or because we were
@@ -147,16 +153,7 @@ def main(wall: str, root: str, home: str, command: str, *rest: str) -> NoReturn:
 # ── the command's own side ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _run(
-    wall: str,
-    root: str,
-    home: str,
-    command: str,
-    readable: Sequence[str],
-    guarded: Sequence[str],
-    limits: ProcessLimits,
-    groups: dict[str, str],
-) -> NoReturn:
+def _run(walls: Walls, command: str, limits: ProcessLimits, groups: dict[str, str]) -> NoReturn:
     """Confine this process and become the command; never returns."""
     try:
         import resource
@@ -175,12 +172,12 @@ def _run(
             cgroups.enter(folder)
         _limit(limits, groups)
         _leave_keyring()
-        os.chdir(root)
+        os.chdir(walls.root)
         line = ["/bin/sh", "-c", command]
-        if wall == "landlock":
-            _confine(root, home, readable, guarded)
+        if walls.builder == "landlock":
+            _confine(walls)
         else:
-            line = [*_bubblewrap(wall, root, home, readable, guarded), *line]
+            line = [*_bubblewrap(walls), *line]
         os.execv(line[0], line)  # noqa: S606 - a shell is what it is
     except BaseException as error:  # noqa: BLE001 - nothing may get past this, or the command would run unconfined
         os.write(2, f"The command was not run: {error}\n".encode(errors="replace"))
@@ -227,16 +224,18 @@ def _leave_keyring() -> None:
         syscall(numbers[2], _JOIN_SESSION_KEYRING, None)
 
 
-def _confine(root: str, home: str, readable: Sequence[str], guarded: Sequence[str]) -> None:
+def _confine(walls: Walls) -> None:
     """Build the walls: Landlock for files, and a filter of system calls for what Landlock does not cover.
 
     Raises:
         OSError: if the kernel refuses any of it; then the command is not run.
     """
     rules = landlock.Ruleset()
-    rules.allow((*SYSTEM, *readable, *guarded), landlock.EXECUTE | landlock.READ_FILE | landlock.READ_FOLDER)
+    rules.allow(
+        (*SYSTEM, *walls.readable, *walls.guarded), landlock.EXECUTE | landlock.READ_FILE | landlock.READ_FOLDER
+    )
     # Read-only paths get no second rule: rights of several rules for one folder add up.
-    writable = ({root, home} - {*guarded}) | {*_DEVICES}
+    writable = ({walls.root, walls.home} - {*walls.guarded}) | {*_DEVICES}
     rules.allow(writable, rules.file_rights & ~landlock.MAKE_DEVICES & ~landlock.CONTROL_DEVICES)
     _drop_powers()
     # Without the privileges that a wall gives up only root may filter its calls (seccomp(2)). The filter comes last, after every
@@ -321,11 +320,12 @@ def _filter(machine: str, denied: Sequence[int], *, without_sockets: bool) -> by
     return b"".join(struct.pack("HBBI", *line) for line in lines)
 
 
-def _bubblewrap(program: str, root: str, home: str, readable: Sequence[str], guarded: Sequence[str]) -> list[str]:
+def _bubblewrap(walls: Walls) -> list[str]:
     """Return the command line that builds the same wall with namespaces: nothing else is visible at all.
 
     Writable folders come last, over what contains them, and read-only paths over these.
     """
+    program, root, home, readable, guarded = walls
     line = [program, "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
     machine = os.uname().machine
     if machine in _KEYS:

@@ -217,7 +217,8 @@ class Shell:
         guarded = [path for path in places if can_be_guarded(path)]
         if wall == "landlock":  # it can remove a right from the root as a whole, but not from parts of it
             guarded = [path for path in guarded if path == self.root]
-        line = sandbox.arguments(wall, self.root, self._home, self._readable, command, self._limits, guarded)
+        walls = sandbox.Walls(wall, self.root, self._home, self._readable, guarded)
+        line = sandbox.arguments(walls, command, self._limits)
         process = _Process(line, self._environment(), self._running)
         coming = process.output(begun + self._seconds)
         try:
