@@ -15,6 +15,7 @@ from penstock.agent.editing import Editing
 from penstock.agent.edits import changes_of
 from penstock.agent.shell import Shell
 from penstock.context.handoff import FileEvent, Handoff
+from penstock.errors import ToolError
 from penstock.models import ScriptedModel, call, say
 from penstock.workspace.root import Root
 from penstock.workspace.source import FileSource
@@ -149,17 +150,22 @@ def test_what_has_the_same_status_is_not_read_again(root: Root, tree: Path, monk
     assert read == ["part_001.txt"]
 
 
-def test_a_file_that_the_disk_cannot_read_is_handed_on_as_changed(
-    root: Root, tree: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("owner", "name", "error"),
+    [(FileSource, "read", OSError(5, "Input/output error")), (Root, "open_file", ToolError("denied", "Not allowed."))],
+    ids=["disk", "denied"],
+)
+def test_a_file_that_cannot_be_read_is_handed_on_as_changed(
+    root: Root, tree: Path, monkeypatch: pytest.MonkeyPatch, owner: type, name: str, error: Exception
 ) -> None:
     """A fault of the disk ends neither a command nor a session, and a file that is there is not said to be gone."""
     before = disk_changes.look(root, with_digests=False)
     (tree / "a.txt").write_text("one\n")
 
     def failing(*_: Any) -> bytes:
-        raise OSError(5, "Input/output error")
+        raise error
 
-    monkeypatch.setattr(FileSource, "read", failing)
+    monkeypatch.setattr(owner, name, failing)
     (file,) = disk_changes.between(root, before, disk_changes.look(root, with_digests=True))
     changes = DiskChanges(root, [file, replace(file, path="part_001.txt", found=disk_changes.UNKNOWN)])
     assert [(event.path, event.action, event.digest) for event in changes.events()] == [

@@ -30,6 +30,7 @@ from penstock.store import StoreFault, open_store
 from penstock.wires import WIRES
 from penstock.workspace import renames, replacing
 from penstock.workspace.root import Root
+from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -205,6 +206,36 @@ def test_a_file_that_somebody_else_made_large_is_not_read_whole(
         tracemalloc.stop()
     assert peak < 40 << 20
     assert not (tree / "b.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"), [(5, "n.txt cannot be read: Input/output error."), (None, "n.txt is a folder")]
+)
+def test_a_file_that_cannot_be_read_is_not_said_to_be_as_it_was(
+    worked: Callable[..., Agent],
+    root: Root,
+    store: Store,
+    tree: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: int | None,
+    said: str,
+) -> None:
+    """Before the edit there was no file; what is there now and cannot be read is another matter, and is named."""
+    agent = worked(call("edit_file", path="a.txt", old="one", new="1"), call("write_file", path="n.txt", content="n"))
+
+    def failing(*_: Any) -> bytes:
+        raise OSError(error, os.strerror(error or 0))
+
+    if error is None:
+        (tree / "n.txt").unlink()
+        (tree / "n.txt").mkdir()
+    for number in (None, 2):
+        with monkeypatch.context() as broken:
+            if error is not None:
+                broken.setattr(FileSource, "read", failing)
+            with pytest.raises(ToolError, match=said):
+                undo(root, store, agent.session.session_id, number)
+    assert undo(root, store, agent.session.session_id, 1) == "Edit 1 is undone: a.txt is what it was before."
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names are swapped on Linux")

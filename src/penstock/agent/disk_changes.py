@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from penstock.workspace.root import Root
 
 UNKNOWN = "?"
-"""The digest of content that nobody read before it was changed, or that the disk fails to read now."""
+"""The digest of content that nobody read before it was changed, or that nobody can read now."""
 _BLOCK_BYTES = 1 << 20
 # Files that a package manager or a cache puts there are nobody's work, and there are tens of thousands of them.
 _LEFT_OUT = frozenset(
@@ -180,15 +180,15 @@ def handed_on(root: Root, handoff: Handoff) -> tuple[ChangedFile, ...]:
 
 
 def digest_of(root: Root, path: str) -> str:
-    """Return SHA-256 of a file as it is; empty if there is none that may be opened, `UNKNOWN` if the disk fails to read it."""
+    """Return SHA-256 of a file as it is; empty if there is none or it is refused, `UNKNOWN` if the system fails to read it."""
     try:
         with closing(root.open_file(root.relative(path))) as file:
             made = sha256()
             for block in FileSource(file).blocks(_BLOCK_BYTES):
                 made.update(block)
             return made.hexdigest()
-    except ToolError:
-        return ""
+    except ToolError as error:
+        return UNKNOWN if error.code in {"denied", "io_error"} else ""
     except OSError:
         return UNKNOWN
 

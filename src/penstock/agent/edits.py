@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from penstock.agent.disk_changes import ChangedFile
+from penstock.agent.disk_changes import UNKNOWN, ChangedFile
 from penstock.agent.editing import content_of
 from penstock.agent.record_types import CHANGED, CHILD, EDITED, UNDONE
 from penstock.errors import ToolError
@@ -22,6 +22,7 @@ from penstock.store.marks import parts_of
 from penstock.text import escape
 from penstock.text.calls import Call
 from penstock.text.redaction import redacted
+from penstock.workspace import refusals
 from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
         number: the edit, 1 for the first; None is the last that was not undone, so that each further call goes one back.
 
     Raises:
-        ToolError: there is no such edit, the file is not what the edit left, or its earlier content is not kept any more.
+        ToolError: there is no such edit, the file cannot be read or is not what the edit left, or its earlier content is not kept
+            any more.
     """
     made = edits_of(store, session_id)
     if not 1 <= (len(made) if number is None else number) <= len(made):
@@ -206,7 +208,7 @@ def _last_standing(root: Root, store: Store, session_id: str, made: list[KeptEdi
     noted = {str(record.data["effect_id"]) for record in store.events(session_id) if record.type == UNDONE}
     for at in reversed(range(len(made))):
         edit = made[at]
-        if edit.effect_id not in noted and _digest(_on_disk(root, root.relative(edit.path))) != edit.before_sha256:
+        if edit.effect_id not in noted and _digest_on_disk(root, edit.path) != edit.before_sha256:
             return at
     raise ToolError(
         "stale",
@@ -235,18 +237,29 @@ def _digest(content: bytes | None) -> str:
 
 
 def _on_disk(root: Root, relative: bytes) -> bytes | None:
-    """Return `content_of` a file; None if none can be read."""
+    """Return `content_of` a file; None if there is none. Raises `ToolError` for what is there and cannot be read."""
     try:
-        opened = root.open_file(relative)
+        with closing(root.open_file(relative)) as file:
+            return content_of(FileSource(file))
+    except ToolError as error:
+        if error.code == "not_found":
+            return None
+        raise
+    except OSError as error:
+        raise refusals.refusal(error, relative) from error
+
+
+def _digest_on_disk(root: Root, path: str) -> str:
+    """Return the digest of a file as it is: empty if there is none, `UNKNOWN` if what is there cannot be read."""
+    try:
+        return _digest(_on_disk(root, root.relative(path)))
     except ToolError:
-        return None
-    with closing(opened):
-        return content_of(FileSource(opened))
+        return UNKNOWN
 
 
 def _others(root: Root, made: list[KeptEdit], at: int) -> str:
     """Return which other edits can be undone now."""
-    now = {edit.path: _digest(_on_disk(root, root.relative(edit.path))) for edit in made}
+    now = {edit.path: _digest_on_disk(root, edit.path) for edit in made}
     numbers = [
         f"{other} ({escape.show_name(edit.path)})"
         for other, edit in enumerate(made, 1)
