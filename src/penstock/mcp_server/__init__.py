@@ -207,59 +207,64 @@ def serve(
     """
     if token_file is not None and http is None:
         raise CallerError("--token-file is for HTTP, and nothing is served over HTTP: give --http HOST:PORT too")
+    walled_off = ""
+
+    def store() -> Store:
+        from penstock.guard import output
+
+        if walled_off:
+            raise CallerError(walled_off)
+        return output.default_store()
+
     try:
-        return _serve(root, http, token_file, prefix, budget, (allow_mounts, allow_secrets), landlock, i_know, tell_url)
+        from penstock import settings
+
+        workspace, _ = settings.open_workspace(root, allow_mounts=allow_mounts, allow_secrets=allow_secrets, tell=_say)
+        server = create_server(workspace, prefix=prefix, budget=budget, store=store)
+        serving = _over_stdio(server) if http is None else _over_http(server, http, token_file, i_know, tell_url)
+        # Whatever binds a socket, or reads outside the root and Python's folders, must come before this line.
+        if landlock:
+            walled_off = _confine(workspace)
+        return _run(serving)
     except ImportError as error:
         raise CallerError(f"penstock mcp needs the extra: pip install 'penstock[mcp]' ({error})") from error
     except KeyboardInterrupt:
         return 130
 
 
-def _serve(
-    root: str | os.PathLike[str],
-    address: str | None,
+def _over_stdio(server: Server[Any]) -> Serving:
+    """Return what serves over standard input and output."""
+    from penstock.mcp_server import stdio
+
+    if sys.stdin is not None and sys.stdin.isatty():
+        _say("this speaks MCP with an agent, not with a person; docs/mcp.md says how to configure one")
+    return partial(stdio.serve, server)
+
+
+def _over_http(
+    server: Server[Any],
+    address: str,
     token_file: str | None,
-    prefix: str,
-    budget: int | None,
-    allowed: tuple[bool, bool],
-    landlock: bool,
     i_know: bool,
     tell_url: Callable[[str], None] | None,
-) -> int:
-    """Set the server up, put the wall around it, and serve; `serve` has the arguments."""
+) -> Serving:
+    """Return what serves at an address, where it already listens; `serve` has the arguments."""
+    from penstock.mcp_server import http, listening, token
+
+    secret, at = token.load(token_file)
+    socket = listening.listen(address, i_know=i_know)
+    url = listening.served_url(socket, http.PATH)
+    _say(f"serving at {url}; the token is in {at}")
+    if tell_url is not None:
+        tell_url(url)
+    return partial(http.serve, server, socket, secret)
+
+
+def _run(serving: Serving) -> int:
+    """Serve to the end, and return the exit status."""
     import asyncio
     import gc
 
-    from penstock import settings
-    from penstock.guard import output
-    from penstock.mcp_server import http, listening, stdio, token
-
-    walled_off = ""
-
-    def store() -> Store:
-        if walled_off:
-            raise CallerError(walled_off)
-        return output.default_store()
-
-    mounts, secrets = allowed
-    workspace, _ = settings.open_workspace(root, allow_mounts=mounts, allow_secrets=secrets, tell=_say)
-    server = create_server(workspace, prefix=prefix, budget=budget, store=store)
-    serving: Serving
-    if address is None:
-        serving = partial(stdio.serve, server)
-        if sys.stdin is not None and sys.stdin.isatty():
-            _say("this speaks MCP with an agent, not with a person; docs/mcp.md says how to configure one")
-    else:
-        secret, at = token.load(token_file)
-        socket = listening.listen(address, i_know=i_know)
-        serving = partial(http.serve, server, socket, secret)
-        url = listening.served_url(socket, http.PATH)
-        _say(f"serving at {url}; the token is in {at}")
-        if tell_url is not None:
-            tell_url(url)
-    # Whatever binds a socket, or reads outside the root and Python's folders, must come before this line.
-    if landlock:
-        walled_off = _confine(workspace)
     # A scan holds the interpreter for this long; a read that waits for it five times must not be noticeably slower.
     sys.setswitchinterval(0.001)
     # The modules stay permanently: a collection that visits all of them delays every read by 40 ms.
