@@ -186,6 +186,25 @@ def test_where_nothing_can_be_kept_the_output_is_shown_and_says_so(folder: Path)
     assert len(done.text) <= 1000
 
 
+def test_a_command_that_the_system_cannot_start_is_a_result(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that has no more processes ends no session; the next command may run."""
+    shell = Shell(folder)
+
+    def full(*_: object, **__: object) -> int:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    with monkeypatch.context() as patch, nothing_left_open():
+        patch.setattr(os, "posix_spawn", full)
+        done = run(shell, "echo fine")
+    assert (done.failed, done.is_refusal, done.text) == (
+        True,
+        True,
+        "The command was not run: Resource temporarily unavailable.",
+    )
+    assert output(shell, "echo fine") == "fine\n"
+    shell.close()
+
+
 # ── what it can reach ────────────────────────────────────────────────────────────────────────────────────────────
 
 

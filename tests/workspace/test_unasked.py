@@ -208,8 +208,14 @@ def test_the_last_part_of_a_repository_is_refused(tmp_path: Path) -> None:
         assert not why_unasked_at(str(tmp_path), path)
 
 
-def test_what_a_repository_did_not_have_is_set_aside_in_it_and_in_no_other(tmp_path: Path) -> None:
+def test_what_a_repository_did_not_have_is_set_aside_in_it_and_in_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A link in place of the parent folder leads to somebody else's repository, in which nothing is renamed."""
+
+    def refused(*_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
     root, theirs = tmp_path / "root", tmp_path / "theirs"
     for top in (root / "work", theirs):
         for folder in ("objects", "refs"):
@@ -223,6 +229,9 @@ def test_what_a_repository_did_not_have_is_set_aside_in_it_and_in_no_other(tmp_p
     (root / "work").unlink()
     (root / "was").rename(root / "work")
     assert set_aside(str(root), [*before, f"{root}/work/.git/commondir"]) == {}
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rename", refused)
+        assert set_aside(str(root), before) == {}, "it stays, and whoever asks what is new is told of it"
     (moved,) = set_aside(str(root), before).items()
     assert moved[0] == "work/.git/commondir"
     assert (root / moved[1]).read_text() == (theirs / ".git" / "commondir").read_text()

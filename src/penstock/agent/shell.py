@@ -185,10 +185,10 @@ class Shell:
             command = str(check(self.tools[0], arguments)["command"])
             _check_command(command)
             self._check_root()
+            ended = self._ran(self._wall, command)
         except ToolError as error:
             what, is_refusal = f"{name}: {error.code}", error.code in REFUSALS
             return Acted(fitting.bounded(error.message), failed=True, what=what, is_refusal=is_refusal)
-        ended = self._ran(self._wall, command)
         head = f"exit code: {ended.code} | {ended.seconds:.1f} s" + (f" | {ended.why}" if ended.why else "")
         text = f"{head}\n\n{ended.output}" if ended.output else head
         what = f"{name}: {head}: {escape.clip(command)}"
@@ -209,7 +209,8 @@ class Shell:
     def _ran(self, wall: str, command: str) -> _Ended:
         """Run a command behind a wall and return how it ended, with its output cut and kept.
 
-        Another thread reads the output: an interrupt finds this one waiting, and ends the command before it continues.
+        Another thread reads the output: an interrupt finds this one waiting, and ends the command before it continues. Raises
+        `ToolError` if the system cannot start a process.
         """
         begun = time.monotonic()
         # Checked at each command: the previous one may have cloned a repository.
@@ -219,7 +220,10 @@ class Shell:
             guarded = [path for path in guarded if path == self.root]
         walls = sandbox.Walls(wall, self.root, self._home, self._readable, guarded)
         line = sandbox.arguments(walls, command, self._limits)
-        process = _Process(line, self._environment(), self._running)
+        try:
+            process = _Process(line, self._environment(), self._running)
+        except OSError as error:  # no more processes, or descriptors
+            raise ToolError("denied", f"The command was not run: {error.strerror}.") from error
         coming = process.output(begun + self._seconds)
         try:
             with ThreadPoolExecutor(1, "penstock-shell") as beside:

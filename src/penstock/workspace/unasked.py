@@ -15,6 +15,7 @@ import os
 import re
 import secrets
 import unicodedata
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
@@ -382,7 +383,7 @@ def set_aside(root: str, before: Collection[str], allowed: Collection[bytes] = (
         allowed: As for `why_unasked`.
 
     Returns:
-        The new names by the old ones, relative to the root.
+        The new names by the old ones, relative to the root; what cannot be renamed stays.
     """
     known, moved = set(before), {}
     for folder in (path for path in known if path.endswith("/")):
@@ -393,8 +394,10 @@ def set_aside(root: str, before: Collection[str], allowed: Collection[bytes] = (
             name = os.path.relpath(path, root)
             if path in known or not os.path.lexists(path) or _is_among(os.fsencode(name), allowed):
                 continue
-            moved[name] = f"{name}.penstock-{secrets.token_hex(4)}"
-            os.rename(path, os.path.join(root, moved[name]))
+            aside = f"{name}.penstock-{secrets.token_hex(4)}"
+            with suppress(OSError):  # gone again, or the disk is read-only by now
+                os.rename(path, os.path.join(root, aside))
+                moved[name] = aside
     return moved
 
 
