@@ -164,7 +164,7 @@ def _asked(question: str) -> list[str]:
 
 
 def _name(root: Root, relative: bytes, *, include_hidden: bool, include_ignored: bool) -> str:
-    """The name of an index: one for each folder that is asked about, and each selection of files.
+    """Return the name of an index: one for each folder that is asked about, and each selection of files.
 
     How rare a word is depends on what else is in an index. If one index served several selections, an answer would depend on
     earlier questions.
@@ -174,7 +174,7 @@ def _name(root: Root, relative: bytes, *, include_hidden: bool, include_ignored:
 
 
 def _outside(root: Root, folder: str | None) -> str | None:
-    """The folder for indexes, unless it is in the tree that is searched."""
+    """Return the folder for indexes, unless it is in the tree that is searched."""
     if folder is None:
         return None
     above = os.path.join(os.path.realpath(os.fsdecode(root.path)), "")
@@ -185,7 +185,7 @@ def _outside(root: Root, folder: str | None) -> str | None:
 
 
 def _weighed(index: Index, words: list[str], glob: str, prefix: bytes) -> tuple[list[Hit], bool]:
-    """The best passages in order, and whether there are others that contain words."""
+    """Return the best passages in order, and whether there are others that contain words."""
     takes = selected(glob).takes
     hits: list[Hit] = []
     more = False
@@ -228,7 +228,7 @@ def _is_test(path: str) -> bool:
 
 
 def _shown(root: Root, hits: list[Hit]) -> tuple[list[RankedPassage], int]:
-    """The passages as the files have them now, and how many are left out because their file has changed."""
+    """Return the passages as the files have them now, and how many are left out because their file has changed."""
     shown: list[RankedPassage] = []
     changed = 0
     texts: dict[bytes, tuple[str, list[str]]] = {}
@@ -246,7 +246,7 @@ def _shown(root: Root, hits: list[Hit]) -> tuple[list[RankedPassage], int]:
 
 
 def _lines(root: Root, path: bytes) -> tuple[str, list[str]]:
-    """The stamp of a file and its lines; no stamp if it may no longer be read."""
+    """Return the stamp of a file and its lines; no stamp if it may no longer be read."""
     try:
         file = root.open_file(path)
     except ToolError:

@@ -139,7 +139,7 @@ class _OtherVersionError(Exception):
 
 
 def _file(own: OwnFolder, name: str) -> str:
-    """The path of an index, created privately if missing; others are removed if there are too many."""
+    """Return the path of an index, created privately if missing; others are removed if there are too many."""
     with suppress(FileExistsError):
         os.close(own.create(name))  # SQLite gives its journal the same mode
     path = os.path.join(own.path, name)
@@ -164,7 +164,7 @@ def _expect(version: int) -> None:
 
 
 def _begun(path: str) -> sqlite3.Connection:
-    """A connection with a write transaction. The index is sound, as far as a quick check can tell, or it raises."""
+    """Return a connection with a write transaction. Raises sqlite3.Error for an index that a quick check finds damaged."""
     connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
     try:
         for pragma in _PRAGMAS:

@@ -87,7 +87,7 @@ def _next_start(lines: Sequence[str], start: int) -> int:
 
 
 def _scopes(lines: Sequence[str]) -> list[tuple[str, ...]]:
-    """The enclosing scopes of each line: earlier lines, less indented and nested, that open a named block."""
+    """Return the enclosing scopes of each line: earlier lines, less indented and nested, that open a named block."""
     opened: list[tuple[int, tuple[str, ...]]] = []  # how deep a line is indented, and the scope of what is below it
     made: list[tuple[str, ...]] = []
     for line in lines:
