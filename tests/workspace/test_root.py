@@ -494,7 +494,7 @@ def test_without_proc_the_second_resolution_must_find_the_same_file(
     file.close()
     handle, status = root._handle(b"a.txt"), root.look(b"a.txt")
     with nothing_left_open(), pytest.raises(OSError, match="changing"):
-        root._reopen(handle, status, b"sub/b.txt", os.O_RDONLY)
+        root._reopen(handle, status, b"sub/b.txt")
     os.close(handle)
 
 

@@ -96,7 +96,7 @@ class Walls(NamedTuple):
     root: str
     """Where the command runs and may write."""
     home: str
-    """Its HOME, where it may also write."""
+    """The command's HOME, where it may also write."""
     readable: Sequence[str]
     """Folders outside both that it may read and run programs from."""
     guarded: Sequence[str] = ()

@@ -234,7 +234,7 @@ class Root:
             real = self.resolved(handle)
             if real is not None and real != relative and self.is_secret(real):
                 raise secret(relative)
-            return OpenFile(self._reopen(handle, status, relative, system.READ), status, relative)
+            return OpenFile(self._reopen(handle, status, relative), status, relative)
         finally:
             os.close(handle)
 
@@ -548,30 +548,29 @@ class Root:
 
     def _real(self, relative: bytes) -> str:
         """Return the absolute path, if no part of it is a link. Raises OSError otherwise."""
-        path = (
-            os.path.join(os.fsdecode(self.path), *os.fsdecode(relative).split("/")) if relative != b"." else self.path
-        )
-        system.expect_real(os.fsdecode(path))
-        return os.fsdecode(path)
+        parts = [] if relative == b"." else os.fsdecode(relative).split("/")
+        path = os.path.join(os.fsdecode(self.path), *parts)
+        system.expect_real(path)
+        return path
 
-    def _reopen(self, handle: int, status: os.stat_result, relative: bytes, flags: int) -> int:
+    def _reopen(self, handle: int, status: os.stat_result, relative: bytes) -> int:
         """Open for reading what an `O_PATH` handle holds. Raises OSError.
 
         Through /proc/self/fd, which leads to that very file wherever it has been moved. If /proc is not mounted, the path is
         resolved once more, and the result must have the device and inode of the handle.
         """
         try:
-            return os.open(b"/proc/self/fd/%d" % handle, flags)
+            return os.open(b"/proc/self/fd/%d" % handle, system.READ)
         except FileNotFoundError:  # no /proc: resolve once more and accept only the same file
             if self.confinement == "walk":
                 folder, name = self._parent(relative)
                 assert isinstance(folder, int)  # noqa: S101 - a walk has descriptors
                 try:
-                    descriptor = os.open(name, flags | system.NOFOLLOW, dir_fd=folder)
+                    descriptor = os.open(name, system.READ | system.NOFOLLOW, dir_fd=folder)
                 finally:
                     os.close(folder)
             else:
-                descriptor = system.openat2(self.descriptor, relative, flags, self._resolve)
+                descriptor = system.openat2(self.descriptor, relative, system.READ, self._resolve)
             again = os.fstat(descriptor)
             if (again.st_dev, again.st_ino) == (status.st_dev, status.st_ino):
                 return descriptor
