@@ -22,6 +22,11 @@ _SAID = re.compile(
 )
 _TOGGLED = re.compile(r"(?i)\s*+\?\s*+(?P<verb>IF|IFNOT|ENDIF|SETTOG|RESETTOG)(?![\w-])(?P<toggles>[\d\s,]*+)")
 """A directive of NonStop's compiler, which numbers its toggles."""
+_SWITCHED = re.compile(
+    r"(?i)[^$]{0,8}?\$(?P<verb>SET|IF)(?P<said>(?>(?:[ ,]*+X\d[ ]*+=[ ]*+(?:ON|OFF)(?![\w-]))*))[ ]*+(?=\Z|(?<=[^\n]{72}))"
+)
+"""A directive of HP's compiler, which has switches from X0 to X9. An $IF holds up to the next one, which may have no switch."""
+_SWITCH = re.compile(r"(?i)(X\d)[ ]*+=[ ]*+(ON|OFF)")
 _WORDS = re.compile(r"'[^']*+'?|\"[^\"]*+\"?|\d++\.\d++|[\w-]++|[<>]=|<>|[^\s\w]")
 _CARD = 72
 _THEN = frozenset({"THEN", "."})
@@ -70,7 +75,7 @@ def conditional(lines: Iterable[tuple[int, str]], last: int) -> Conditional:
     left_out: list[range] = []
     since = 0  # the first line of the current stretch that is left out
     for number, line in lines:
-        if not (_toggle(line, number, known, choices) or _direct(line, number, known, choices)):
+        if not any(does(line, number, known, choices) for does in (_toggle, _switch, _direct)):
             continue
         if choices and choices[-1].taken is None:
             undecided.setdefault(choices[-1].line)
@@ -131,6 +136,27 @@ def _toggle(line: str, number: int, known: dict[str, object], choices: list[_Cho
     elif not any(one.taken is False for one in choices):
         is_sure = all(one.taken for one in choices)
         known |= dict.fromkeys(toggles, verb == "SETTOG" if is_sure else None)
+    return True
+
+
+def _switch(line: str, number: int, known: dict[str, object], choices: list[_Choice]) -> bool:
+    """Process a directive of HP about switches: $SET X1=ON, $IF X1=ON, $IF; return whether it is one.
+
+    A switch that the source does not set may be set on the compiler's command line.
+    """
+    found = _SWITCHED.match(line)
+    if found is None:
+        return False
+    said = [(name.upper(), value.upper() == "ON") for name, value in _SWITCH.findall(found["said"])]
+    if found["verb"].upper() == "IF":
+        choices.clear()
+        for name, is_on in said[:1]:
+            value = known.get(name)
+            choices.append(_Choice(number))
+            choices[-1].branch(value == is_on if isinstance(value, bool) else None)
+    elif not any(one.taken is False for one in choices):
+        is_sure = all(one.taken for one in choices)
+        known |= {name: is_on if is_sure else None for name, is_on in said}
     return True
 
 

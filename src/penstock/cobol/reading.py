@@ -14,6 +14,7 @@ Law: any bytes are read, in linear time; the lines are those of the file, one fo
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from typing import TYPE_CHECKING, NamedTuple
 
 from .conditional import conditional
@@ -31,7 +32,8 @@ expressions treat it as a blank.
 
 # The expressions are possessive throughout: a line of a megabyte of blanks must not be tried from every column.
 _LISTING = re.compile(r"(?i)\s*+(?:eject|skip[123]|title\s++(?:'[^']*'|\"[^\"]*\"))\s*+\.?\s*+\Z")
-_DEBUGGING = re.compile(r"(?i)(?<![\w-])debugging\s++mode(?![\w-])")
+# Group 1 asks for debug lines. A program in another one has no SOURCE-COMPUTER, and that of the other one applies to it.
+_DEBUGGING = re.compile(r"(?i)(?<![\w-])(?:(debugging\s++mode)|source-computer)(?![\w-])")
 # Group 1 is the code before the comment: literals are skipped whole, so that `*>` inside of one is text. ACUCOBOL
 # also begins comments with a bar; two bars concatenate in SQL.
 _COMMENT = re.compile(r"((?>(?:[^'\"*|]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>)|\|\|(?!\|))*))(?:\*>|\|)")
@@ -89,8 +91,8 @@ def read(data: bytes, source_format: Format | None = None, *, debug_lines: bool 
     # next line on, and a continuation looks back at code that was read before, so the order matters.
     for (first, form), end in zip(switches, bounds, strict=True):
         page.read(first - 1, end - 1, form)
-    page.debug(wanted=debug_lines)
     page.choose()
+    page.debug(wanted=debug_lines)
     code, starts = page.joined()
     return SourceReading(
         encoding,
@@ -263,10 +265,16 @@ class _Page:
         return [index for index, line in enumerate(lines) if mark in line] if mark in self._marks else []
 
     def debug(self, *, wanted: bool) -> None:
-        """Turn debug lines into code, if the caller asks for it or the program says WITH DEBUGGING MODE."""
-        if self._debugged and (wanted or _DEBUGGING.search("\n".join(QUOTED.sub("", text) for text in self.code))):
-            for index, text in self._debugged.items():
-                self.code[index] = text
+        """Turn debug lines into code, if the caller asks for it or their program says WITH DEBUGGING MODE."""
+        if not self._debugged:
+            return
+        code = [QUOTED.sub("", line) for line in self.code]
+        starts = begins(code)
+        said = _DEBUGGING.finditer("\n".join(code))
+        asked = [(-1, wanted), *((bisect(starts, one.start()) - 1, wanted or one[1] is not None) for one in said)]
+        for index, line in self._debugged.items():
+            if asked[bisect(asked, (index, False)) - 1][1]:
+                self.code[index] = line
 
     def choose(self) -> None:
         """Take out the code that conditional compilation leaves out, if the source itself decides that."""
@@ -277,6 +285,7 @@ class _Page:
         self.warnings += choices.warnings
         for line in choices.left_out:
             self.code[line - 1] = ""
+            self._debugged.pop(line - 1, None)
 
     def joined(self) -> tuple[str, tuple[int, ...]]:
         """Return all code as one text, and the offset of each line in it."""
