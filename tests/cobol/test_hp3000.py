@@ -62,3 +62,56 @@ def test_lines_for_debugging_are_code_of_the_programs_that_ask_for_it() -> None:
     )
     debugged = [number for number, kind in enumerate(source.kinds, 1) if kind == "debug"]
     assert [source.is_code(number) for number in debugged] == [False, True, False, False, True, False]
+
+
+def test_a_parameter_in_backslashes_is_passed_by_value() -> None:
+    """Two backslashes stand for one that is left out; the parameters behind them keep their places."""
+    source = source_of(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. A.",
+        "WORKING-STORAGE SECTION.",
+        "01  LEN PIC S9(4) COMP.",
+        "01  ADR PIC S9(4) COMP.",
+        "01  ERR PIC S9(4) COMP.",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        r"    CALL INTRINSIC 'FWRITE' USING ADR \LEN\ \\ \%30005\ \-80\ ERR GIVING ADR.",
+    )
+    found = facts(source, source.programs[0])
+    (call,) = found.calls
+    assert call.parameters == ("ADR", "LEN", "", "% 30005", "-80", "ERR")
+    assert call.copied == (1, 2, 3, 4)
+    assert [(found.items[use.item].name, use.is_write) for use in found.uses] == [("LEN", False), ("ADR", True)]
+
+
+@pytest.mark.parametrize(
+    ("assigned", "named"),
+    [
+        ("TO 'STOCKS,,,DISC'", "STOCKS"),
+        ("TO 'STOCKS.DATA.SYS,UT,A,DISC(CCTL),5000'", "STOCKS.DATA.SYS"),
+        ("TO 'STOCKS'", "STOCKS"),
+        ("TO 'DUA0:[STOCK,DATA]ITEMS.DAT'", "DUA0:[STOCK,DATA]ITEMS.DAT"),
+        ("TO DUMMY USING W-NAME", "ITEMS.PUB"),
+        ("USING W-NAME", "ITEMS.PUB"),
+    ],
+)
+def test_a_file_has_the_name_before_its_device(assigned: str, named: str) -> None:
+    """Class, mode, device and size follow it; an item behind USING has the name, whatever device precedes."""
+    source = source_of(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. A.",
+        "ENVIRONMENT DIVISION.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        f"    SELECT F ASSIGN {assigned}.",
+        "DATA DIVISION.",
+        "FILE SECTION.",
+        "FD  F.",
+        "01  R PIC X(80).",
+        "WORKING-STORAGE SECTION.",
+        "01  W-NAME PIC X(28) VALUE 'ITEMS.PUB'.",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        "    OPEN INPUT F.",
+    )
+    assert [file.dd for file in facts(source, source.programs[0]).files] == [named]

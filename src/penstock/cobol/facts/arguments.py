@@ -36,11 +36,20 @@ def _arguments(said: ReadStatement) -> list[tuple[str, bool]]:
     by: list[bool] = []
     is_copied = False
     depth = 0
-    glued = False
+    glued = is_open = False
     for at in range(keys.index("USING") + 1, len(keys)):
         word, text = keys[at], said.texts[at]
         if depth == 0 and word in _ENDS:
             break
+        if word == "\\":
+            is_open = not is_open
+            if is_open:
+                found.append([])
+                by.append(True)
+            continue
+        if is_open:
+            found[-1].append(text)
+            continue
         if depth == 0 and (word in _COPYING or word in {"BY", ","} or "SIZE" in (word, keys[at - 1])):
             is_copied = _COPYING.get(word, is_copied)
             continue  # BY VALUE 1 SIZE 4 is one argument

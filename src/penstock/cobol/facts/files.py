@@ -47,6 +47,8 @@ _CLASS = re.compile(r"(?:UT|UR|DA)-(?:\d++[A-Z]?-)?[SAIRDW]-(?P<name>[A-Z0-9$#@]
 _DEVICE = re.compile(
     r"(?:DATABASE|WORKSTATION|FORMATFILE|TAPEFILE|DISKETTE)-(?P<name>[A-Z][A-Z0-9$#@_.]*+)(?:-SI|-ALWNULL)*"
 )
+_DESIGNATED = re.compile(r"([A-Za-z][\w./]*+),")
+"""The name of a file on the HP 3000, before its class, mode, device and size: `"STOCKS,,,DISC(CCTL),5000"`."""
 _UNITS = frozenset({"CDP", "CDR", "DSK", "DTA", "LPT", "MTA", "PTP", "PTR", "TTY"})
 """The devices of the PDP-10: names like others unless the description of the file names it."""
 _MASS_STORAGE = "-MSD"
@@ -340,6 +342,9 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Res
     """Return the DD name that an ASSIGN results in: a literal, the first value of a data item (with all its values), or the last
     part of `UT-S-NAME`.
     """
+    upper = [name.upper() for name in assign]
+    if "USING" in upper:  # the item that has the name; on the HP 3000, a device may precede it
+        assign = assign[upper.index("USING") + 1 :]
     names = [name for name in assign if name.upper() not in _DEVICES]
     if not names:
         return None, ()
@@ -347,7 +352,8 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Res
     literals = (name for name in names if name[0] in "'\"")
     name = next(literals, names[-1] if names[0].upper() == "TO" else names[0])
     if name[0] in "'\"":
-        return name.strip("'\"").strip(), ()
+        said = name.strip("'\"").strip()
+        return (designated[1] if (designated := _DESIGNATED.match(said)) else said), ()
     name = name.partition(",")[0]  # the devices of the files that a sort works with: DSK,DSK,DSK
     found = resolve(name)
     if found:

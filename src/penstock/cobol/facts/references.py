@@ -264,6 +264,8 @@ class References:
             # different words. Subscripts and lengths in parentheses are read, whatever the role of the item.
             if depth <= 0 and word in switches and (word not in known or at == 1):
                 role = switches[word]
+            elif word == "\\" and said.verb == "CALL":  # HP's BY VALUE: \A\
+                role = READ if role == PASS else PASS
             elif is_word:
                 acts = role if depth <= 0 else READ
                 if word in known or (
