@@ -115,3 +115,29 @@ def test_a_file_has_the_name_before_its_device(assigned: str, named: str) -> Non
         "    OPEN INPUT F.",
     )
     assert [file.dd for file in facts(source, source.programs[0]).files] == [named]
+
+
+@pytest.mark.parametrize(
+    ("lines", "headers"),
+    [
+        (("    INITIALIZE", "    COPY ITEMS OF LIB.", "    COMMON-AREA."), ["MAIN"]),
+        (("    CALL 'T' USING", "    COPY ITEMS OF LIB REPLACING ==A== BY ==B==.", "         T-AREA."), ["MAIN"]),
+        (("    GOBACK.", "    COPY CALLED OF LIB.", "    W-TIME."), ["MAIN"]),
+        (("    INITIALIZE", "    COPY ITEMS OF LIB.", "NEXT-ONE."), ["MAIN", "NEXT-ONE"]),
+        (("    GOBACK.", "    COPY ITEMS OF LIB.", "    NEXT-ONE."), ["MAIN", "NEXT-ONE"]),
+        (("    GO TO NEXT-ONE", "    COPY ITEMS OF LIB.", "    NEXT-ONE."), ["MAIN", "NEXT-ONE"]),
+    ],
+)
+def test_an_operand_behind_a_copy_is_no_header(lines: tuple[str, ...], headers: list[str]) -> None:
+    """The copied text replaces the COPY with its period; an item is an operand, and what is in area A or gone to is a header."""
+    source = source_of(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. A.",
+        "WORKING-STORAGE SECTION.",
+        "01  W-TIME PIC 9(8).",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        *lines,
+        "    STOP RUN.",
+    )
+    assert [one.name for one in source.programs[0].paragraphs] == headers

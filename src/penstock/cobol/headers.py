@@ -33,6 +33,8 @@ LONE = re.compile(
     r"(?= |\n|\Z)"
 )
 """A line from column 8 on that begins with a name, perhaps with SECTION, and its period, in area A."""
+_AREA_A = 4
+"""How many columns area A has."""
 FAR = 1_000
 """How many characters before a name are enough to tell how the sentence there ends."""
 _ENDED = re.compile(
@@ -111,6 +113,15 @@ class Unended:
             return None
         before = folded[max(begun, line - FAR) : line]
         return lone if is_header(lone, before, self._names) else None
+
+    def is_in_area_b(self, at: int) -> bool:
+        """Return whether a word begins where no header may: behind area A, in a format that has one."""
+        return bisect_right(self._areas, at) % 2 == 1 and at - self._folded.rfind("\n", 0, at) > _AREA_A
+
+    def is_operand(self, name: str, *, is_within: bool) -> bool:
+        """Return whether a name in area B is data: declared as such, or at least, within a statement, no name of a paragraph."""
+        declared, mentioned = self._names()
+        return name in declared or (is_within and name not in mentioned)
 
     def _names(self) -> Names:
         """Return the names in the source."""

@@ -324,6 +324,8 @@ class Procedure:
                 self.assumed.append(self.headers[-1])
         if self._open and token[_HEAD] is None and self._is_of_copy(token):
             return
+        if token[_HEAD] is not None and self._is_operand(token):
+            return
         self._end_sentence()
         if token[_HEAD] is not None:
             self._head(token)
@@ -354,6 +356,20 @@ class Procedure:
                     return around in self._open or (around == "IF" and "ELSE" in self._open)
                 opened[around] -= word.startswith("END-")
         return False
+
+    def _is_operand(self, token: re.Match[str]) -> bool:
+        """Return whether a period only ends a COPY, and the word behind it is an operand, as in `INITIALIZE COPY X. Y.`.
+
+        The copied text replaces the COPY with its period. The word is in area B, and either it is an item, or the COPY is within a
+        statement and nothing performs the word.
+        """
+        rows, word = self.rows, token["head"]
+        if not rows or rows[-1][0] != "COPY" or token["section"] is not None:
+            return False
+        if self._folded[self.blocks[-1][1] : token.start(_PERIOD)].strip() or word in self._handlers:
+            return False
+        is_within = len(rows) > 1 and rows[-2][0] != "" and rows[-2][3] == self._sentence
+        return self._unended.is_in_area_b(token.start(_HEAD)) and self._unended.is_operand(word, is_within=is_within)
 
     def _end_sentence(self) -> None:
         """Count a sentence and close everything that is open: nothing extends over a period."""
