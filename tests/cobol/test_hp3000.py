@@ -141,3 +141,28 @@ def test_an_operand_behind_a_copy_is_no_header(lines: tuple[str, ...], headers: 
         "    STOP RUN.",
     )
     assert [one.name for one in source.programs[0].paragraphs] == headers
+
+
+@pytest.mark.parametrize(
+    ("lines", "dead"),
+    [
+        (("    GOBACK.", "    COPY ENTRIES OF LIB REPLACING ==A== BY =='UIREAD'==."), []),
+        (("    GOBACK.", "    COPY ENTRIES OF LIB.", "    DISPLAY 1.", "    GOBACK."), ["SECOND-ONE", "THIRD-ONE"]),
+        (("    COPY ENTRIES OF LIB.", "    GOBACK."), ["SECOND-ONE", "THIRD-ONE"]),
+    ],
+)
+def test_what_follows_a_copy_that_no_control_reaches_is_not_dead(lines: tuple[str, ...], dead: list[str]) -> None:
+    """A missing copybook has an ENTRY or a paragraph there, or nobody would copy it; it may run into the next paragraph."""
+    source = source_of(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. A.",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        *lines,
+        "SECOND-ONE.",
+        "    PERFORM THIRD-ONE.",
+        "    GOBACK.",
+        "THIRD-ONE.",
+        "    EXIT.",
+    )
+    assert [one.name for one in facts(source, source.programs[0]).paragraphs if one.dead] == dead

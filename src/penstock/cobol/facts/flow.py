@@ -116,7 +116,7 @@ def flow(
     # A copybook has no beginning: other files perform its paragraphs, so none of them can be called dead.
     if program.kind == "copybook":
         return Flow(edges, found, calls, jumps, called_by, into, drawing.range_ends, {}, doubts, (), set())
-    live, run_over, complete = _reached(code, drawing, edges, ends)
+    live, run_over, complete = _reached(code, drawing, edges, ends, _behind_missing(code, copybooks, ends))
     notes = [Warned(one.lines[0], f"{one.vias[0]} {one.name}: nothing has this name") for one in nowhere]
     if not complete:
         said = "the ways through this program are too many to follow: no code is called dead"
@@ -436,8 +436,31 @@ class _Reached(NamedTuple):
     """Whether all paths were followed."""
 
 
-def _reached(code: Code, drawing: _Drawing, edges: Sequence[ControlEdge], ends: Ends) -> _Reached:
-    """Return the paragraphs that control may reach.
+def _behind_missing(code: Code, copybooks: Sequence[CopybookUse], ends: Ends) -> list[int]:
+    """Return the paragraphs behind a COPY that was not found and that no control reaches, as in `GOBACK. COPY X. NEXT-ONE.`.
+
+    Nobody copies code that is never run, so it has a way in of its own, an ENTRY or a paragraph, and may run into the next one.
+    """
+    lines = [use.line for use in copybooks if not use.found and use.division == "PROCEDURE" and use.copybook is None]
+    if not lines:
+        return []
+    last: dict[int, int] = {}
+    for said in code.said:
+        if said.verb != "COPY":
+            last[said.paragraph] = max(said.line, last.get(said.paragraph, 0))
+    held = {code.paragraph(line): line for line in lines}
+    behind = (
+        _next(code.program, at)
+        for at, line in held.items()
+        if at >= 0 and line > last.get(at, line) and not ends.own[at]
+    )
+    return [at for at in behind if at is not None]
+
+
+def _reached(
+    code: Code, drawing: _Drawing, edges: Sequence[ControlEdge], ends: Ends, entered: Sequence[int]
+) -> _Reached:
+    """Return the paragraphs that control may reach, from those that are `entered` in ways that are not here, too.
 
     A state is a paragraph and the end of the range being performed, at which control returns.
     """
@@ -461,6 +484,7 @@ def _reached(code: Code, drawing: _Drawing, edges: Sequence[ControlEdge], ends: 
     performs, jumps, stack = _transfers(code, edges)
     behind = ((_next(program, at), last) for at, last in drawing.run_out if ends.behind[at])
     stack += [(at, last) for at, last in behind if at is not None]
+    stack += [(at, None) for at in entered]
     seen: set[tuple[int, int | None]] = set()
     live: set[int] = set()
     run_over: set[int] = set()
