@@ -1,11 +1,13 @@
 """How is docs/pictures/first-minutes.svg drawn? A terminal in which the commands below were typed, rendered by rich from their
 output.
 
-scripts/docs --picture
+scripts/docs --picture. With --check it fails if the picture says something else than the commands print now, apart from numbers
+and handles, which differ from run to run.
 """
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import os
@@ -26,7 +28,22 @@ SHOWN_LINES = 9  # of one command's output; more is a wall of text
 
 
 def main() -> None:
-    """Type the commands, and draw."""
+    """Draw the picture, or compare it with what is there."""
+    svg = drawn()
+    if "--check" not in sys.argv:
+        PICTURE.write_text(svg, encoding="utf-8")
+    elif said(svg) != said(PICTURE.read_text("utf-8")):
+        raise SystemExit(f"{PICTURE.name} does not say what the commands print now: scripts/docs --picture")
+
+
+def said(svg: str) -> str:
+    """Return what a picture says, without numbers, handles and blanks."""
+    lines = "\n".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
+    return re.sub(r"\b\w{22}\b|\d|\s", "", html.unescape(lines))
+
+
+def drawn() -> str:
+    """Type the commands, and draw what they print."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
@@ -48,8 +65,7 @@ def main() -> None:
             "… is made to fit.",
         )
         typed(console, folder, "penstock bill smaller.json", "")
-    svg = console.export_svg(title="penstock", unique_id="penstock")
-    PICTURE.write_text(svg + "\n", encoding="utf-8")
+    return console.export_svg(title="penstock", unique_id="penstock") + "\n"
 
 
 def prepare(folder: Path) -> None:

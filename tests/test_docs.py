@@ -206,6 +206,14 @@ def test_the_generated_pages_are_what_the_code_says() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_picture_of_the_readme_says_what_the_commands_print() -> None:
+    """docs/pictures/first-minutes.svg is drawn from real output, which may be worded differently since."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/picture.py", "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_profile_of_the_configuration_page_can_be_chosen(tmp_path: Path) -> None:
     """The page's `penstock.toml` is read, and sets what the page says."""
     blocks = re.findall(
