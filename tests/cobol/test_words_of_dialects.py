@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from penstock.cobol import scan
-from penstock.cobol.facts import facts
+from penstock.cobol.facts import Facts, facts
 
-from .sources import names, one, program, verbs
+from .sources import fixed, names, one, program, verbs
 
 
 def test_the_words_of_a_note_are_none_of_the_language() -> None:
@@ -131,3 +131,28 @@ def test_to_acucobol_an_underscore_is_a_hyphen() -> None:
     }
     assert found.outside == ()
     assert [paragraph.called_by for paragraph in found.paragraphs] == [(), ("M",), ("M",)]
+
+
+def test_the_british_spellings_of_words_say_the_same() -> None:
+    """GnuCOBOL reserves both: an item that is cleared is written, and a program's name in it is gone."""
+
+    def read(initialize: str, organization: str, synchronized: str) -> tuple[list[str], Facts]:
+        source = scan(
+            fixed(
+                *("IDENTIFICATION DIVISION.", "PROGRAM-ID. A.", "ENVIRONMENT DIVISION.", "INPUT-OUTPUT SECTION."),
+                *("FILE-CONTROL.", f"    SELECT F ASSIGN 'F.TXT' {organization} LINE SEQUENTIAL STATUS S."),
+                *("DATA DIVISION.", "FILE SECTION.", "FD F.", "01 R PIC X(9).", "WORKING-STORAGE SECTION."),
+                *("01 S PIC 99.", "01 G.", "    02 A PIC X.", f"    02 N PIC 9(4) COMP {synchronized}."),
+                *(f"    02 {synchronized} PIC 9(4) COMP.", "01 W PIC X VALUE 'B'.", "PROCEDURE DIVISION."),
+                *(f"    {initialize} G REPLACING NUMERIC DATA BY S.", f"    {initialize} W.", "    CALL W."),
+            )
+        )
+        return [entry.name for entry in source.programs[0].entries], facts(source, source.programs[0])
+
+    entries, found = read("INITIALISE", "ORGANISATION", "SYNCHRONISED")
+    known_entries, known = read("INITIALIZE", "ORGANIZATION", "SYNCHRONIZED")
+    assert entries == known_entries
+    assert (found.files, found.items) == (known.files, known.items)
+    assert (found.uses, found.moves, found.calls) == (known.uses, known.moves, known.calls)
+    assert [item.name for item in found.items if item.written_lines] == ["G", "W"]
+    assert [file.assign for file in found.files] == [("'F.TXT'",)]

@@ -29,6 +29,8 @@ _GLUED = _OPENING | _CLOSING
 _NESTING = frozenset({"IF", "EVALUATE", "SEARCH", "PERFORM"})
 _LOOPS = frozenset({"UNTIL", "VARYING", "WITH", "TEST", "FOREVER"})
 _BEHIND_NAMES = _LOOPS | {"OF", "IN", "THRU", "THROUGH", "."}
+_SPELLINGS = {"INITIALISE": "INITIALIZE"}
+"""Verbs that GnuCOBOL and others spell in two ways: facts know them by one."""
 PHRASES = frozenset(
     negation + phrase
     for phrase in ("AT END", "AT END-OF-PAGE", "INVALID KEY", "ON SIZE ERROR", "ON OVERFLOW", "ON EXCEPTION")
@@ -236,8 +238,9 @@ class Code:
             if copybook:
                 line, end_line = piece.line, piece.end_line  # noqa: PLW2901
             place = self.paragraph(line)
+            known = _SPELLINGS.get(verb, verb)
             yield ReadStatement(
-                verb, keys, phrase, lines, line, end_line, depth, sentence, place, copybook, start, header
+                known, keys, phrase, lines, line, end_line, depth, sentence, place, copybook, start, header
             )
 
     def _blocks(self, piece: CodePiece) -> Iterator[Block]:

@@ -258,5 +258,6 @@ _READERS: dict[str, Callable[[ItemClauses], None]] = {
     "TRAILING": ItemClauses.sign_is,
     "SYNC": ItemClauses.synchronized_it,
     "SYNCHRONIZED": ItemClauses.synchronized_it,
+    "SYNCHRONISED": ItemClauses.synchronized_it,
     "OBJECT": ItemClauses.object_reference,
 }
