@@ -868,6 +868,39 @@ def test_a_key_may_be_of_several_items(clause: str) -> None:
     assert keys == {"ONE.F-A", "ONE.F-B", "ONE.F-C"}
 
 
+def test_a_key_needs_no_qualifier_for_it_is_in_a_record_of_its_file() -> None:
+    """GnuCOBOL compiles this although W has the same names; a relative key is outside of the record, and must be qualified."""
+    program = """       ID DIVISION.
+       PROGRAM-ID. ONE.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO "f.dat" ORGANIZATION INDEXED
+               RECORD KEY K ALTERNATE RECORD KEY L.
+           SELECT G ASSIGN TO "g.dat"
+               ORGANIZATION RELATIVE RELATIVE KEY M.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F.
+       01  R.
+           05  K PIC X.
+           05  L PIC X.
+       FD  G.
+       01  S.
+           05  K PIC X.
+           05  M PIC 9.
+       WORKING-STORAGE SECTION.
+       01  W.
+           05  K PIC X.
+           05  L PIC X.
+           05  M PIC 9.
+       PROCEDURE DIVISION.
+           OPEN I-O F.
+"""
+    graph = graph_of({"one.cbl": program.encode()})
+    keys = {(str(edge.source), str(edge.target)) for edge in graph.edges() if edge.verb == "is key of"}
+    assert keys == {("ONE.R.K", "ONE.F"), ("ONE.R.L", "ONE.F")}
+
+
 def test_keys_and_status_may_be_qualified() -> None:
     """Two records have the same names: only the qualifiers say which is meant."""
     data = "".join(f"       01  {name}.\n           05  K PIC 9(4).\n           05  S PIC XX.\n" for name in ("W", "V"))

@@ -273,6 +273,9 @@ class _Drawing:
             for verb, names in keyed:
                 for text in names:
                     found = self._data.one(text)
+                    if found is None and verb == "is key of" and file.organization == "INDEXED":
+                        # The key of an indexed file is in its record, so that it needs no qualifier if others have its name.
+                        found = self._data.one(f"{text} OF {file.name}")
                     if found is not None:
                         self._add(self._field(found), verb, node, "is", self._cite(file.line, file.copybook))
             self._file_uses(node, file.uses)
