@@ -169,6 +169,18 @@ def test_the_words_between_call_and_a_program_name_none(said: str, names: tuple[
         assert call.names == names
 
 
+def test_the_routines_of_a_runtime_and_of_a_database_are_no_missing_programs() -> None:
+    """CALL "SYSTEM" runs a command in GnuCOBOL and Micro Focus' dialect; the library of MySQL is called by its own names."""
+    found = procedure(
+        "MAIN.", "    CALL 'SYSTEM' USING X.", "    CALL 'MySQL_query' USING X.", "    CALL 'SYSTEMS' USING X."
+    )
+    assert [(call.target, is_interface(call.target)) for call in found.calls] == [
+        ("SYSTEM", True),
+        ("MySQL_query", True),
+        ("SYSTEMS", False),
+    ]
+
+
 def test_a_file_of_a_device_with_clauses_of_its_dialect_keeps_its_name_clean() -> None:
     """A clause that only one dialect has is not part of the name that the file is assigned to."""
     found = read(

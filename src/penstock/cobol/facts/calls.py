@@ -43,7 +43,7 @@ _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invok
 _OF_THE_SYSTEM = "SYSTEM "
 """The prefix for CALL SYSTEM and a name: a service of the operating system, identified by both words."""
 # Prefixes, as vendors reserve them: the routines are too many to list.
-_OF_SYSTEMS_WORDS = "MQ CEE DSN DFH IGZ ILB EZA OCESQL CBL_ C$ ADABAS DBNTRY SYS$ LIB$ SMG$ STR$ OTS$ COB$ RDB$"
+_OF_SYSTEMS_WORDS = "MQ CEE DSN DFH IGZ ILB EZA OCESQL MYSQL_ CBL_ C$ ADABAS DBNTRY SYS$ LIB$ SMG$ STR$ OTS$ COB$ RDB$"
 _OF_SYSTEMS = (*_OF_SYSTEMS_WORDS.split(), _OF_THE_SYSTEM)
 _FUNCTION = re.compile(r"(?<![\w-])FUNCTION(?![\w-])", re.IGNORECASE)
 _OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])", re.IGNORECASE)
@@ -221,7 +221,8 @@ def is_interface(target: str) -> bool:
     the stubs of an SQL precompiler, other databases, or the routines of a COBOL runtime or an operating system.
     """
     name = key(unquoted(target))
-    return name in DLI_INTERFACES or is_translated(name) or name.startswith(_OF_SYSTEMS)
+    named = name == "SYSTEM" or name in DLI_INTERFACES or is_translated(name)
+    return named or name.startswith(_OF_SYSTEMS)
 
 
 def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mapping[str, Resolved]) -> ProgramCall:
