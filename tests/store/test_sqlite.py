@@ -983,3 +983,24 @@ def test_a_folder_that_was_removed_takes_nothing_more(path: Path) -> None:
             write()
     store.close()
     assert not path.exists()
+
+
+def test_a_pruning_never_sees_content_that_is_not_locked_yet(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the making of a file and its lock it looks like what a killed process left."""
+    store, other = SqliteStore(str(path)), SqliteStore(str(path), wait_seconds=0.01)
+    real = locks.acquire
+    pruned: list[str] = []
+
+    def acquire(descriptor: int, *, is_shared: bool = False) -> bool:
+        if is_shared:
+            try:
+                other.prune()
+            except StoreFault as fault:
+                pruned.append(fault.code)
+        return real(descriptor, is_shared=is_shared)
+
+    monkeypatch.setattr(locks, "acquire", acquire)
+    assert store.read(store.put(FILE), 0, 4) == b"kept"
+    assert pruned == ["busy"]
+    store.close()
+    other.close()

@@ -14,6 +14,7 @@ import secrets
 import sys
 from abc import abstractmethod
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from penstock.errors import CallerError
@@ -110,8 +111,7 @@ class FileTables(Tables):
                 held.extend(piece)
                 if len(held) <= ROW_BYTES:
                     return
-                descriptor = folder.create(name)
-                locks.acquire(descriptor, is_shared=True)
+                descriptor = self._lasting(partial(self._created, name))
                 piece = bytes(held)
             _write(descriptor, piece)
             written += len(piece)
@@ -135,6 +135,13 @@ class FileTables(Tables):
         else:
             self._pending[name] = descriptor
         return name
+
+    def _created(self, name: str) -> int:
+        """Create a file for content, and lock it before a pruning can see it: that holds the lock of the folder while it looks."""
+        with self._lock, self._exclusive():
+            descriptor = self._kept().create(name)
+            locks.acquire(descriptor, is_shared=True)
+            return descriptor
 
     def _unlock(self, place: str) -> None:
         """Close a staged file, which releases its lock; does nothing for any other."""
