@@ -106,7 +106,14 @@ ROOMS = (
     ),
     Room(
         "store",
-        ("store/artifacts.py", "store/pieces.py", "store/sqlite.py", "store/removal.py", "store/retention.py"),
+        (
+            "store/artifacts.py",
+            "store/keeping.py",
+            "store/pieces.py",
+            "store/sqlite.py",
+            "store/removal.py",
+            "store/retention.py",
+        ),
         (
             "store/test_bounds.py",
             "store/test_pieces.py",

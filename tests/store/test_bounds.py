@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.errors import CallerError, ToolError
-from penstock.store import StoreFault, artifacts, marks, removal
+from penstock.store import StoreFault, keeping, marks, removal
 from penstock.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def test_what_makes_room_is_looked_for_some_at_a_time(
     sqlite: Callable[..., SqliteStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The oldest are found first, whatever is referred to in between, in as many lookups as needed."""
-    monkeypatch.setattr(artifacts, "_LOOSE_ROWS", 2)
+    monkeypatch.setattr(keeping, "_LOOSE_ROWS", 2)
     store = sqlite(limit_bytes=2_000)
     held = [store.put(bytes([n]) * 100) for n in range(9)]
     store.append("run", 0, "Ticked", {}, handles=held[1:4])
@@ -140,7 +140,7 @@ def test_so_many_that_are_gone_still_say_so(
     sqlite: Callable[..., SqliteStore], clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The newest ones do; earlier ones are no longer known to have existed."""
-    monkeypatch.setattr(artifacts, "_TOMBSTONES", 2)
+    monkeypatch.setattr(keeping, "_TOMBSTONES", 2)
     store = sqlite()
     handles = [store.put(bytes([n]), life_seconds=1) for n in range(4)]
     clock.now += 2
@@ -207,7 +207,7 @@ def test_what_goes_into_one_transaction(sizes: list[int], batches: list[int]) ->
     """A transaction takes at most 128 contents or 8 MiB; large content goes alone."""
     view = memoryview(bytes(9 << 20))
     contents = [(view[:size], str(at)) for at, size in enumerate(sizes)]
-    made = list(artifacts._batches(contents, lambda size: size > 8 << 20))  # type: ignore[arg-type]
+    made = list(keeping._batches(contents, lambda size: size > 8 << 20))  # type: ignore[arg-type]
     assert [len(one) for one in made] == batches
     assert [name for batch in made for _, name in batch] == [name for _, name in contents]
 

@@ -25,7 +25,7 @@ from penstock.call import Call
 from penstock.cli import main
 from penstock.cli.exporting import lines_of
 from penstock.errors import ToolError
-from penstock.store import Event, Retention, StoreFault, artifacts, open_store, removal
+from penstock.store import Event, Retention, StoreFault, keeping, open_store, removal
 from penstock.store.contents import ROW_BYTES
 from penstock.store.pieces import PIECE_BYTES
 from penstock.store.postgres import PostgresStore
@@ -1049,7 +1049,7 @@ def test_a_process_that_names_nothing_holds_no_more_than_a_turn_makes(
     opened: Callable[..., Tables], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its oldest outputs go when room is needed, as they would without a session."""
-    monkeypatch.setattr(artifacts, "_MOST_UNNAMED", 2)
+    monkeypatch.setattr(keeping, "_MOST_UNNAMED", 2)
     store = opened()
     store.append("s", 0, "asked", {})
     handles = [store.put(b"%d" % n * 1_000) for n in range(3)]

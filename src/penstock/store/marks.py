@@ -3,7 +3,7 @@
 Content is kept whole, so that pages return it exactly, and is marked: its owner can ask what it would give away. A store that keeps
 only redacted forms keeps marks in place of secrets. Laws: memory does not grow with the content; what is not a secret comes out
 byte for byte, even if it is not text; hiding twice changes nothing. Leaves to others: what a secret is (`text.redaction`), and
-where marks are recorded (`artifacts`).
+where marks are recorded (`keeping`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError, ToolError
 from penstock.store import journal
-from penstock.store.artifacts import ArtifactTables
+from penstock.store.keeping import KeepingTables
 from penstock.store.kept import SCHEMA_VERSION, Conflict, Damaged, Event, JournalRecord
 from penstock.text import escape
 
@@ -23,7 +23,7 @@ _ROOM_ASKED_BYTES = 64 << 10  # of records, between two checks of the total: the
 _COLUMNS = "session, seq, type, schema_version, at, prev_hash, sha256, payload"
 
 
-class JournalTables(ArtifactTables):
+class JournalTables(KeepingTables):
     """Journals in the tables of a database, alongside the artifacts that they refer to; `Database` has the arguments."""
 
     def append(

@@ -15,8 +15,9 @@ from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
 from penstock.errors import ToolError
-from penstock.store.artifacts import HandleRow, used_bytes
+from penstock.store.artifacts import HandleRow
 from penstock.store.database import capped
+from penstock.store.keeping import used_bytes
 from penstock.store.kept import SessionInfo, StoreFault
 from penstock.store.retention import Removal, Retention, overdue
 from penstock.store.summaries import SummaryTables

@@ -1,7 +1,8 @@
 """How are artifacts and journals kept in tables? Everything that both databases do alike, written once.
 
 A database adds how statements run, how there is one writer, and where pieces of content lie (`database`). Artifacts and journals
-are rows (`artifacts`, `records`); early removal is in `removal`; this module holds what spans all of them: sizes, pruning, checks.
+are rows (`artifacts`, `keeping`, `records`); early removal is in `removal`; this module holds what spans all of them: sizes,
+pruning, checks.
 """
 
 from __future__ import annotations
