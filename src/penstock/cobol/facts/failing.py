@@ -29,7 +29,9 @@ _PHRASES = {
     "ON STATUS": "IDMS STATUS",
 }
 _ABENDS = frozenset({"CEE3ABD", "CEE3AB2", "ILBOABN0", "ABEND", "CBLABN0"})
-_FINE = frozenset({"00", "0", "ZERO", "ZEROS", "ZEROES", "SPACES", "SPACE", "", "NORMAL", "MQCC-OK"})
+_FINE = frozenset({"ZERO", "ZEROS", "ZEROES", "SPACES", "SPACE", "", "NORMAL", "MQCC-OK"})
+_ZERO = re.compile(r"[+-]?0+")
+_NAME = re.compile(r"[A-Z][\w-]*", re.IGNORECASE)
 _NEGATED = frozenset({"NOT", "<>", ">", "<", "UNEQUAL"})
 _ACTION_CHARS = 200
 _NOT_ALL = re.compile(r"NOT\b(.*)", re.DOTALL)
@@ -132,6 +134,9 @@ def _outcomes(rule: BranchRule) -> Iterator[Branch]:
         if (text := branch.label.upper().removeprefix("WHEN ")) != "OTHER"
     }
     fine = {branch for branch, texts in said.items() if _is_fine(texts, texts[0])}
+    if not fine:
+        # Of names whose values are not known here (`WHEN SQL-OK`), the first means success.
+        fine = {branch for branch, texts in [*said.items()][:1] if len(texts) == 1 and _NAME.fullmatch(texts[0])}
     first = {word for branch in fine for text in said[branch] for word in text.split()[:1]}
     is_truth = rule.condition.upper() in {"TRUE", "FALSE"}
     for branch, texts in said.items():
@@ -180,7 +185,7 @@ def _is_fine(said: Iterable[str], condition: str) -> bool:
         condition: The condition in capitals.
     """
     values = {"".join(found).strip().upper() for text in said for found in _VALUE.findall(text)}
-    return bool(values & _FINE) and not _is_negated(condition)
+    return any(value in _FINE or _ZERO.fullmatch(value) for value in values) and not _is_negated(condition)
 
 
 def _is_negated(condition: str) -> bool:
