@@ -98,9 +98,11 @@ def test_the_prompt_of_a_chunk_is_what_is_sent_and_within_the_budget() -> None:
         first, last = chunk["spans"][0]
         assert f"\n{first}|" in prompt
         assert f"\n{last}|" in prompt
+    made = as_json("chunk", LARGE)
     status, _, err = run("chunk", LARGE, "--prompt", "nothing")
     assert status == 2
     assert "nothing" in err
+    assert made["chunks"][0]["id"] in err  # what would work
 
 
 @pytest.mark.proves("C-5")

@@ -258,6 +258,7 @@ def test_a_whole_number_has_its_bounds_in_words(line: str, said: str, capsys: py
         *((f"{command}", "penstock sessions") for command in ("resume", "undo", "show", "sessions rm")),
         *((f"{command}", "penstock store list") for command in ("page", "find", "store rm")),
         ("view", "penstock view --help"),
+        ("stats --svg", "penstock stats --help"),
     ],
 )
 def test_a_name_that_is_missing_is_found_by_what_lists_them(

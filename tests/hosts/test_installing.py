@@ -154,7 +154,9 @@ def test_toml_that_holds_its_servers_in_one_line_is_left(machine: Machine) -> No
     assert path.read_text() == text
     line = done.stderr.partition("To add by hand:\n")[2].splitlines()[0]
     path.write_text(text.replace(" }\n", f", {line} }}\n"))
-    assert "installed already" in machine.done("install", "codex", "--yes", "--mcp")
+    assert "Codex: there is nothing to change." in machine.done("install", "codex", "--yes", "--mcp")
+    none = machine.done("install", "cursor", "--yes", "--hook")  # which is not to be read as installed
+    assert none.startswith("Cursor: there is nothing to change.\nCursor has no hook")
 
 
 def test_links_modes_and_read_only_files(machine: Machine) -> None:

@@ -77,7 +77,11 @@ class HelpPage(click.Command):
             click.UsageError: There are too many words, or for click's own reasons.
         """
         may_be_more, ctx.allow_extra_args = ctx.allow_extra_args, True
-        super().parse_args(ctx, args)
+        try:
+            super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx  # click forgets it for an option without its value
+            raise
         if ctx.args and not may_be_more and not ctx.resilient_parsing:
             said = f"Unexpected {noun_for(len(ctx.args), 'argument')}: {' '.join(map(escape.clip, ctx.args[:_NAMED]))}"
             if more := len(ctx.args[_NAMED:]):

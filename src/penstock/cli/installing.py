@@ -95,7 +95,7 @@ def install_command(address: str | None, **how: Any) -> int:
         )
     address = _checked_address(address, request.parts)
     plan = plan_install(host, request.parts, request.scope, request.around, request.records, program, address=address)
-    return request.carry_out(plan, f"{host.title}: everything is installed already.")
+    return request.carry_out(plan, f"{host.title}: there is nothing to change.")
 
 
 @command("uninstall")

@@ -39,6 +39,8 @@ MAX_PROMPT_TOKENS = 15_000
 """The most tokens of a whole prompt, including instructions and notes; SCRIBE_MAX_PROMPT_TOKENS changes it."""
 JOBS = 4
 """How many chunks are asked about at once."""
+_NAMED_CHUNKS = 5
+"""How many chunks are named to somebody who asks for one that is not there."""
 
 __all__ = ["JOBS", "MAX_PROMPT_TOKENS", "DocumentingRun", "ScannedFile", "planned", "run", "subject"]
 
@@ -217,7 +219,8 @@ def planned(
         for number, chunk in enumerate(made.chunks, 1):
             if chunk.id == chunk_id and chunk.id in made.prompts:
                 return file.question(chunk, made, (number, len(made.chunks))).prompt()
-        raise CallerError(f"{chunk_id!r} is not a chunk that can be sent")
+        sendable = ", ".join(chunk.id for chunk in made.chunks[:_NAMED_CHUNKS] if chunk.id in made.prompts)
+        raise CallerError(f"There is no chunk {chunk_id!r} that can be sent; the first of them: {sendable or 'none'}")
 
     return made, prompt_of
 
