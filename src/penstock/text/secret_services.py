@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING
 
+from penstock.text.secret_formats import BY_SERVICE
 from penstock.text.secret_shape import PUBLIC, SERVICES, Shape, Spans, alternatives, to_end
 from penstock.text.secret_values import count_changes, counts_up, is_key, reads_as_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 NAMES = (
     "abbliadigital abbysale abuseipdb accuweather acrelens actiniagrassgis adoptapet adzuna aemet aeroworkflow "
@@ -103,6 +108,7 @@ _BETWEEN_CHARS, _VALUE_CHARS = 40, 160  # after the name, before the value; and 
 _VALUE = re.compile(r"(?<![\w+/.~-])[\w+/.~-]{15,160}+=*+(?![(\[{])", re.ASCII)
 # A value with such a name is the name of something; and a sentence with a file of that name in it may end with a handle of ours.
 _ID = re.compile(r"(?:[_. \"'-]id|I[dD])s?[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'`]?\Z|handle|page|;|[?/]")
+_OTHER = re.compile(r"//.*|\d+|pub[0-9a-f]{32}")  # an address, the number of an account, Datadog's public tokens
 _DIGESTS = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SECRET = re.compile(r"(?i:key|token|secret|private|auth|pass|cred)")
 # The line above a value that stands alone.
@@ -122,13 +128,15 @@ _CALLED = re.compile(
 )
 _MIN_CHANGES = 2  # from letters to digits and back
 _KEY_CHARS = 4  # of the shortest name
+# Services whose keys have a format, though not all of them: they have other keys, or had.
+_OF_FORMATS = frozenset(name for row in BY_SERVICE for name in row.names.split() if len(name) >= _KEY_CHARS)
 
 
 @cache
 def _by_beginning() -> dict[str, tuple[str, ...]]:
     """Return the names by their first letters: one expression of all would take longer to compile than most texts to search."""
     names: dict[str, tuple[str, ...]] = {}
-    for name in sorted(NAMES.split()):
+    for name in sorted({*NAMES.split(), *_OF_FORMATS}):
         names[name[:_KEY_CHARS]] = (*names.get(name[:_KEY_CHARS], ()), name)
     return names
 
@@ -143,7 +151,7 @@ def _end_of_name(text: str, at: int) -> int:
 def _beside(text: str, at: int, _floor: int) -> Spans:
     """Return the first value that reads as a key after the name of a service, on the same line."""
     behind = _end_of_name(text, at)
-    if text.startswith("://", behind) or text[at : behind + 1].lower() == "toggle":
+    if text.startswith(("://", "@"), behind) or text[at : behind + 1].lower() == "toggle":
         return ()  # the scheme of an address, or a word
     if (called := _CALLED.match(text, behind)) and count_changes(called[called.lastindex or 0]) >= _MIN_CHANGES:
         return (called.span(called.lastindex or 0),)
@@ -151,7 +159,7 @@ def _beside(text: str, at: int, _floor: int) -> Spans:
     end = text.find("\n", heading.end() if (heading := _HEADING.match(text, behind)) else at, last)
     for found in _VALUE.finditer(text, at, last if end < 0 else end):
         between = text[behind : found.start()]
-        if len(between) > _BETWEEN_CHARS or PUBLIC.search(between) or _ID.search(between):
+        if len(between) > _BETWEEN_CHARS or PUBLIC.search(between) or _ID.search(between) or _OTHER.fullmatch(found[0]):
             break
         is_told = _SECRET.search(between) or _DIRECT.fullmatch(between)
         may_be = is_told or not ("," in between or _DIGESTS.fullmatch(found[0]))
@@ -168,7 +176,9 @@ def _is_called(value: str) -> bool:
     return reads_as_key(value) or is_key(value) or len(parts) >= _MIN_PARTS
 
 
-def by_services() -> Shape:
-    """Return the shape of random values next to the name of a service."""
+def by_services() -> Iterable[Shape]:
+    """Yield the shapes of random values next to the name of a service."""
     names = NAMES.split()
-    return Shape("secret", tuple(names), (f"(?i:{alternatives(names)})",), _beside, is_folded=True, engine=SERVICES)
+    yield Shape("secret", tuple(names), (f"(?i:{alternatives(names)})",), _beside, is_folded=True, engine=SERVICES)
+    # These are looked at where their formats are: a hint for the bare name would find a fifth more places in source code.
+    yield Shape("secret", tuple(sorted(_OF_FORMATS)), (), _beside, is_folded=True, engine=SERVICES)

@@ -362,6 +362,6 @@ SHAPES = (
     *by_places(),
     *by_names(),
     *by_what_is_said(),
-    by_services(),
+    *by_services(),
 )
 """All shapes, the most specific first."""
