@@ -173,12 +173,14 @@ Row = tuple[str, int, int, int]
 is ""."""
 
 
-class Header(NamedTuple):
-    """The beginning of a section or paragraph, or the beginning or end of the declaratives; the last one of a division has the
-    kind `end`.
-    """
+HeaderKind = Literal["section", "paragraph", "declaratives", "end declaratives", "end"]
+"""The kind of a header; `end` is that of the last one of a division."""
 
-    kind: Literal["section", "paragraph", "declaratives", "end declaratives", "end"]
+
+class Header(NamedTuple):
+    """The beginning of a section or paragraph, or the beginning or end of the declaratives."""
+
+    kind: HeaderKind
     start: int
     end: int
     """The offset after the name."""
@@ -385,7 +387,7 @@ class Procedure:
         if word in self._one_word:  # including EXIT SECTION
             self._handlers.get(word, Procedure._row)(self, word, start)
             return
-        kind: Literal["section", "paragraph", "declaratives"] = "paragraph"
+        kind: HeaderKind = "paragraph"
         segment = None
         if token["section"]:
             kind = "section"
@@ -397,13 +399,7 @@ class Procedure:
             kind = "declaratives"
         self._header(kind, start, end, segment)
 
-    def _header(
-        self,
-        kind: Literal["section", "paragraph", "declaratives", "end declaratives", "end"],
-        start: int,
-        end: int,
-        segment: int | None = None,
-    ) -> None:
+    def _header(self, kind: HeaderKind, start: int, end: int, segment: int | None = None) -> None:
         """Record a header, and a row without a verb that ends the statement before it."""
         self.headers.append(Header(kind, start, end, segment, len(self.rows)))
         self.rows.append(("", start, 0, self._sentence))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .code import ReadStatement
 
 _COPYING = {"REFERENCE": False, "CONTENT": True, "VALUE": True}
-_ENDS = frozenset({"RETURNING", "GIVING", "ON", "NOT", "END-CALL", "END-INVOKE", "EXCEPTION", "OVERFLOW", "."})
+_ENDS = frozenset({"RETURNING", "GIVING", "ON", "NOT", "END-CALL", "END-INVOKE", "EXCEPTION", "OVERFLOW"})
 _JOINING = frozenset({"OF", "IN", "+", "-", "*", "/", "**", "&"})
 
 

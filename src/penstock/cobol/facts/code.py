@@ -28,7 +28,7 @@ _CLOSING = frozenset({")", ":", ","})
 _GLUED = _OPENING | _CLOSING
 _NESTING = frozenset({"IF", "EVALUATE", "SEARCH", "PERFORM"})
 _LOOPS = frozenset({"UNTIL", "VARYING", "WITH", "TEST", "FOREVER"})
-_BEHIND_NAMES = _LOOPS | {"OF", "IN", "THRU", "THROUGH", "."}
+_BEHIND_NAMES = _LOOPS | {"OF", "IN", "THRU", "THROUGH"}
 _SPELLINGS = {"INITIALISE": "INITIALIZE"}
 """Verbs that GnuCOBOL and others spell in two ways: facts know them by one."""
 PHRASES = frozenset(
@@ -133,6 +133,10 @@ class ReadStatement(NamedTuple):
         """Return the first operand in capitals, "" if there is none: of READ and WRITE, the file or record, also after SUBFILE."""
         at = 2 if self.keys[1:2] == ("SUBFILE",) and self.keys[2:3] not in _BEHIND_FILES else 1
         return self.keys[at] if len(self.keys) > at else ""
+
+    def line_at(self, at: int) -> int:
+        """Return the line of the program for the word at an index: its own, or that of the COPY that includes the statement."""
+        return self.line if self.copybook else self.lines[at]
 
     def text(self, most: int = 0) -> str:
         """Return the statement on one line, shortened to `most` characters including the ellipsis; 0 for no limit."""
@@ -388,9 +392,4 @@ def performed_at(keys: Sequence[str]) -> int:
 def is_inline(keys: Sequence[str]) -> bool:
     """Return whether a PERFORM with these words contains statements, rather than naming a paragraph."""
     rest = keys[1:3]
-    return (
-        not rest
-        or rest[0] in _LOOPS
-        or rest[0] == "."
-        or ((len(rest) > 1 and rest[1] == "TIMES") or rest[0] == "TIMES")
-    )
+    return not rest or rest[0] in _LOOPS or "TIMES" in rest

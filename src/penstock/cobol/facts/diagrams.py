@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from .code import clipped
 from .flow import MAIN, is_jump
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def call_diagram(facts: Facts) -> str:
 
 def quoted(text: str) -> str:
     """Return a text as a Mermaid label: shortened, with entities for characters that mean something to Mermaid or HTML."""
-    shown = text if len(text) <= _LABEL_CHARS else text[: _LABEL_CHARS - 1] + "…"
+    shown = clipped(text, _LABEL_CHARS)
     return (
         '"'
         # Any other character is written as its number: a quote would end the label, `#` begins an entity, `<` is HTML.

@@ -205,6 +205,21 @@ class Places:
         return other if other != key(name) else None
 
 
+class _Leading(NamedTuple):
+    """A statement that leads control to another paragraph."""
+
+    via: str
+    """The kind of transfer."""
+    line: int
+    """Its line, or that of the COPY that includes it."""
+    copybook: str | None
+    """The copybook that contains it; None if the program does."""
+    header: str
+    """The enclosing paragraph in that copybook."""
+    source: int
+    """The key of the paragraph that control leaves; -1 for none."""
+
+
 class _Drawing:
     """The edges of a program, and the targets outside of it."""
 
@@ -240,8 +255,8 @@ class _Drawing:
         for piece in pieces:
             self._draw(piece)
         for event in events:
-            source = code.paragraph(event.line)
-            self._edge((event.name, None), (event.thru, None), EVENT, event.line, event.copybook, "", source)
+            by = _Leading(EVENT, event.line, event.copybook, "", code.paragraph(event.line))
+            self._edge((event.name, None), (event.thru, None), by)
 
     def found(self) -> tuple[Outside, ...]:
         """Return the targets that are not in this file, each with the copybook that contains it, if one does."""
@@ -255,21 +270,21 @@ class _Drawing:
     def _draw(self, piece: CodePiece) -> None:
         """Add the PERFORMs and jumps of one piece; those of a copybook have the line of its COPY."""
         for perform in piece.program.performs:
-            line = piece.line if piece.copybook else perform.line
-            header = piece.header_at(perform.line)
             first = self._qualified(piece, perform.line, (perform.target, perform.section))
             end = perform.thru, perform.thru_section or perform.section
-            self._edge(first, end, perform.via, line, piece.copybook, header, self._code.paragraph(line))
+            self._edge(first, end, self._leading(piece, perform.line, perform.via))
         for jump in piece.program.gotos:
-            line = piece.line if piece.copybook else jump.line
-            source = self._code.paragraph(line)
+            by = self._leading(piece, jump.line, jump.via)
             # Control leaves from the paragraph whose GO TO is altered, not from the one that alters it.
-            altered = self._places.find(jump.altered, None, source) if jump.altered else None
+            if jump.altered and (altered := self._places.find(jump.altered, None, by.source)) is not None:
+                by = by._replace(source=altered[0])
             for target in jump.places():
-                first = self._qualified(piece, jump.line, target)
-                header = piece.header_at(jump.line)
-                at = source if altered is None else altered[0]
-                self._edge(first, (None, None), jump.via, line, piece.copybook, header, at)
+                self._edge(self._qualified(piece, jump.line, target), (None, None), by)
+
+    def _leading(self, piece: CodePiece, line: int, via: str) -> _Leading:
+        """Return the statement on a line of a piece that leads control elsewhere."""
+        cited = piece.line if piece.copybook else line
+        return _Leading(via, cited, piece.copybook, piece.header_at(line), self._code.paragraph(cited))
 
     def _qualified(self, piece: CodePiece, line: int, named: tuple[str, str | None]) -> tuple[str, str | None]:
         """Return a name with its section: in copied code, the enclosing section takes precedence over others."""
@@ -278,28 +293,16 @@ class _Drawing:
         is_own = here is not None and here.section and (key(name), key(here.section)) in self._elsewhere
         return (name, here.section) if here is not None and is_own else named
 
-    def _edge(
-        self,
-        first: tuple[str, str | None],
-        end: tuple[str | None, str | None],
-        via: str,
-        line: int,
-        copybook: str | None,
-        header: str,
-        source: int,
-    ) -> None:
+    def _edge(self, first: tuple[str, str | None], end: tuple[str | None, str | None], by: _Leading) -> None:
         """Add one edge; a target in copied code is outside of this file.
 
         Args:
             first: The target, and the section that qualifies it.
             end: The end of a range, with its section; None if there is none.
-            via: The kind of transfer.
-            line: The line of the statement, or of the COPY that includes it.
-            copybook: The copybook that contains the statement; None if the program does.
-            header: The enclosing paragraph in that copybook.
-            source: The key of the paragraph that control leaves; -1 for none.
+            by: The statement.
         """
         (name, section), (thru, thru_section) = first, end
+        via, line, copybook, header, source = by
         found = self._places.find(name, section, source)
         last = self._places.find(thru, thru_section, source) if thru else found
         end_around = -1

@@ -219,11 +219,10 @@ class References:
 
     def _beside(self, items: tuple[int, ...], role: int, said: ReadStatement, at: int) -> None:
         """Record items that a statement reads or writes without naming them, because of the word at an index."""
-        line = said.lines[at]
-        self._mentions.append(Mention(items, role, at, line, True, "", False, _SOME, False))
+        self._mentions.append(Mention(items, role, at, said.lines[at], True, "", False, _SOME, False))
         for item in items:
             lines = self._written if role == WRITE else self._read
-            lines[item, None].add(said.line if said.copybook else line)
+            lines[item, None].add(said.line_at(at))
 
     def _first_operand(self, said: ReadStatement) -> int:
         """Return the index of the first word that may be data; in a PERFORM, after the names of paragraphs."""
@@ -285,7 +284,7 @@ class References:
                         role = ROLES_BEHIND.get(said.verb, role)
                 # The names of functions and methods and the conditions in DFHRESP(NOTFND) are not data.
                 elif acts and keys[at - 1] not in {"FUNCTION", ":"} and keys[max(0, at - 2)] not in _CONDITIONS:
-                    self._unknown(word, said.texts[at], said.line if said.copybook else said.lines[at], acts)
+                    self._unknown(word, said.texts[at], said.line_at(at), acts)
             at = end
 
     def _opened(self, said: ReadStatement, at: int) -> str:
@@ -310,7 +309,7 @@ class References:
         if self._current is not None:
             self._operand(" ".join(said.texts[at:end]), role)
         keys = said.keys
-        meanings = self._note(keys[at], keys[at + 2 : end : 2], role, said.line if said.copybook else said.lines[at])
+        meanings = self._note(keys[at], keys[at + 2 : end : 2], role, said.line_at(at))
         if meanings:
             measured = keys[at - 2] if at > 1 and keys[at - 1] == "OF" and keys[at - 2] in _MEASURED else ""
             is_opened = end < len(keys) and keys[end] == "("

@@ -225,7 +225,7 @@ class Values:
     def _set(self, said: ReadStatement) -> None:
         """Record a SET of conditions TO TRUE: each assigns its first value to its item."""
         keys = said.keys
-        if "TO" not in keys or (keys[-1] not in {"TRUE", "."} and "TRUE" not in keys):
+        if "TO" not in keys or "TRUE" not in keys:
             return
         for name in keys[1 : keys.index("TO")]:
             for meaning in self._names.mean(name)[:MAX_SAME]:

@@ -143,9 +143,7 @@ def _operation(block: Block, code: Code) -> SqlOperation | None:
         tables = _tables(["FROM", *words[1:]], ["FROM", *upper[1:]])
     elif name == "WHENEVER":
         name = " ".join(upper[: 3 if upper[1:2] == ["NOT"] else 2])
-    elif name == "EXECUTE" and upper[1:2] != ["IMMEDIATE"]:
-        name = "EXECUTE"
-    elif name in _TWO_WORDS:
+    elif name in _TWO_WORDS and (name != "EXECUTE" or upper[1:2] == ["IMMEDIATE"]):
         name = " ".join(upper[:2])
         if "TABLE" in upper[:3]:
             tables = _tables(words, upper)

@@ -93,19 +93,19 @@ def _messages(said: ReadStatement) -> Iterator[Message]:
     target = ""
     if said.verb == "DISPLAY":
         target = "DISPLAY"
-    elif said.verb in {"MOVE", "STRING"}:
+    else:
         into = "TO" if said.verb == "MOVE" else "INTO"
         if into in said.keys:
             names = said.keys[said.keys.index(into) + 1 :]
             target = next((name for name in names if _MESSAGE_NAME.search(name)), "")
     if target:
-        for at, (word, kind, line) in enumerate(zip(said.texts, said.kinds, said.lines, strict=True)):
+        for at, (word, kind) in enumerate(zip(said.texts, said.kinds, strict=True)):
             # RM/COBOL says behind CONTROL how to show what it shows.
             if kind == "literal" and said.keys[at - 1] != "CONTROL":
                 text = literal(word)
                 # A text without two letters in a row is a code, a mask or a line of dashes.
                 if text and _WORDS.search(text):
-                    yield Message(text, target, said.line if said.copybook else line, said.copybook)
+                    yield Message(text, target, said.line_at(at), said.copybook)
 
 
 def _valued(item: DataItem) -> Iterator[Message]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..facts.code import clipped
 from ..facts.resolving import inside
 from ..program import number
 from .shortages import Sizes, shortage
@@ -59,7 +60,7 @@ class Comparisons:
                 highest.setdefault(one.literal, []).extend(one.citations)
                 is_range = is_range or _RANGE.search(one.literal) is not None
         if highest:
-            texts = ", ".join(text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…" for text in highest)
+            texts = ", ".join(clipped(text, _MAX_TEXT) for text in highest)
             why = f"{texts}: no value is above it today, but some will be"
             cited = [place for places in highest.values() for place in places]
             node, length = part.fields[at].node, part.fields[at].bytes

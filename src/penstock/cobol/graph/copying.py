@@ -14,6 +14,7 @@ from collections import deque
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..facts.code import clipped
 from ..program import key
 from .jobs import (
     COPIES,
@@ -219,8 +220,7 @@ def written(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[WrittenPla
         is_sure = len(read) == 1 and not _MOVES.search(whole)
         for said in whole.split("\n"):
             for start, length in _PLACE.findall(_QUOTED.sub("''", said)):
-                text = " ".join(said.split())
-                text = text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"
+                text = clipped(" ".join(said.split()), _MAX_TEXT)
                 for use in read.values():
                     first = int(start) - _RDW * use.is_variable
                     if first > 0:
