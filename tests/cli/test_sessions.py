@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.store.test_removal import found_in
 
 from penstock.cli import main, terminal
+from penstock.errors import ToolError
 from penstock.store import open_store
 from penstock.store.glance import recent_sessions
+from penstock.store.sqlite import SqliteStore
 from penstock.wires import text_message
 from penstock.wires.placeholders import with_told
 
@@ -247,3 +249,23 @@ def test_a_name_that_is_not_text_names_no_session(capsys: pytest.CaptureFixture[
     for line in ("show", "resume", "undo", "stats", "handoff", "sessions rm", "sessions export"):
         error = asked(capsys, *line.split(), "\udcff", status=4)["error"]
         assert error["message"] == "There is no session \ufffd."
+
+
+def test_a_session_that_is_removed_while_it_is_listed_ends_no_list(
+    work: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process removes it once its types are read; all others are listed."""
+    gone, stays = begun(capsys), begun(capsys)
+    real = SqliteStore.record_types
+
+    def types(store: SqliteStore, session: str) -> list[str]:
+        found = real(store, session)
+        if session == gone:
+            with closing(open_store()) as other, suppress(ToolError):
+                other.remove_sessions([session])
+        return found
+
+    monkeypatch.setattr(SqliteStore, "record_types", types)
+    rows = {row["id"]: row for row in asked(capsys, "sessions")["sessions"]}
+    assert rows[stays]["question"] == "Which port?"
+    assert rows[gone]["question"] == ""

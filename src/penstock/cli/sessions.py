@@ -204,9 +204,9 @@ def _row(store: Store, info: SessionInfo) -> dict[str, Any]:
     wire = begun.pop("wire", "")
     if MOVED in types:
         last = len(types) - 1 - types[::-1].index(MOVED)
-        begun["root"] = field(next(store.events(info.session, last)).data, "root")
+        begun["root"] = field(_data(store, info.session, last), "root")
     for seq in (seq for seq in range(len(types) - 1, 0, -1) if types[seq] == TAKEN):
-        if (model := field(next(store.events(info.session, seq)).data, "about", "model")) is not None:
+        if (model := field(_data(store, info.session, seq), "about", "model")) is not None:
             begun["model"] = model
             break
     return {
@@ -229,11 +229,11 @@ def _state(store: Store, session_id: str, types: list[str], wire: str) -> str:
             return _STATES[types[seq]]
         if types[seq] == "Replied":
             # An answer with calls is not final: the session was to continue with their results.
-            record: Any = next(store.events(session_id, seq)).data
+            messages: Any = field(_data(store, session_id, seq), "messages") or ()
             with suppress(PenstockError):
                 from penstock.wires import begin
 
-                return "open" if any(e.calls for e in begin(wire).append(*record["messages"]).entries) else "answered"
+                return "open" if any(e.calls for e in begin(wire).append(*messages).entries) else "answered"
     return "open"
 
 
@@ -428,18 +428,24 @@ def _beginning_of(store: Store, session_id: str, types: list[str]) -> dict[str, 
     from penstock.wires import begin
     from penstock.wires.placeholders import of_person
 
-    record = next(store.events(session_id), None)
-    begun: Any = {} if record is None else record.data
+    begun: Any = _data(store, session_id, 0)
     row = {name: said for name in ("root", "model") if (said := field(begun, "about", name)) is not None}
     row |= {"question": "", "wire": str(field(begun, "header", "transcript", "wire") or "")}
     if "Prompted" in types:
-        message: Any = field(next(store.events(session_id, types.index("Prompted"))).data, "message")
+        message: Any = field(_data(store, session_id, types.index("Prompted")), "message")
         with suppress(PenstockError):
-            row["question"] = of_person(begin(row["wire"]).append(message).entries[-1].text)[:200]
+            if message is not None:
+                row["question"] = of_person(begin(row["wire"]).append(message).entries[-1].text)[:200]
     if not row["question"] and "HandedOff" in types:  # it was begun from a handoff, without words of a person
-        handed_on = next(store.events(session_id, types.index("HandedOff"))).data
+        handed_on = _data(store, session_id, types.index("HandedOff"))
         row["question"] = str(field(handed_on, "handoff", "goal") or "")[:200]
     return row
+
+
+def _data(store: Store, session_id: str, seq: int) -> Any:
+    """Return what a record holds; None if it is not there, as when another process has removed the session meanwhile."""
+    record = next(store.events(session_id, seq), None)
+    return None if record is None else record.data
 
 
 def _standing(session: Session, begun: dict[str, Any], records: int) -> dict[str, Any]:
