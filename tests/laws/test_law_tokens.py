@@ -58,6 +58,18 @@ def test_texts_counted_together_are_counted_one_by_one(
 
 
 @pytest.mark.proves("LAW-Count")
+@given(
+    TEXTS.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=200), st.integers(1, 3), MODELS
+)
+def test_the_estimate_of_blocks_is_that_of_the_whole(data: bytes, several: int, model: str) -> None:
+    """A source that is read in multiples of the estimator's own block has the count of all its bytes at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(token_estimate, "_BLOCK_BYTES", 16)
+        blocks = [data[at : at + 16 * several] for at in range(0, len(data), 16 * several)]
+        assert tokens.estimate_blocks(blocks, model=model) == count(data, model=model)
+
+
+@pytest.mark.proves("LAW-Count")
 @given(TEXTS, TEXTS, MODELS)
 def test_the_upper_bound_never_falls_as_text_grows(text: str, more: str, model: str) -> None:
     """Appending text never lowers the upper bound."""

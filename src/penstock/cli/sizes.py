@@ -59,9 +59,4 @@ def _count_of_input(model: str, mode: str) -> Count:
     # Tokens span blocks: an exact count needs the whole in memory.
     if mode == "exact":
         return tokens.count(sys.stdin.buffer.read(), model=model, mode="exact")
-    total, low, high, method = 0, 0, 0, "estimate"
-    while block := sys.stdin.buffer.read(_BLOCK_BYTES):
-        part = tokens.count(block, model=model)
-        # A token that spans two blocks counts once more, so the sum of the upper bounds is still an upper bound.
-        total, low, high, method = total + part.tokens, low + part.low, high + part.high, part.method
-    return tokens.Count(tokens=total, low=low, high=high, method=method)
+    return tokens.estimate_blocks(iter(lambda: sys.stdin.buffer.read(_BLOCK_BYTES), b""), model=model)

@@ -10,12 +10,13 @@ to others: files (a caller passes `read`), budgets, and what to do if something 
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import add
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from penstock.text import token_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 Mode = Literal["estimate", "sampled", "exact"]
 """How a text is counted: by patterns, from pieces of it, or by its model's tokenizer."""
@@ -103,7 +104,11 @@ class TokenCounter(Protocol):
 
 def _estimate(data: bytes, name: str) -> Count:
     """Return the estimate of a text for a family."""
-    features = token_estimate.features(data)
+    return _estimate_of(token_estimate.features(data), name)
+
+
+def _estimate_of(features: list[int], name: str) -> Count:
+    """Return the estimate for a family of a text with these features."""
     low, tokens, high = token_estimate.bounds(features, "cl100k" if name == _UNKNOWN else name)
     # An older, smaller vocabulary is the likely one; the most expensive one known is the bound.
     if name == _UNKNOWN:
@@ -259,6 +264,21 @@ def count(text: str | bytes, *, model: str = "o200k", mode: Mode = "estimate") -
     raise _caller_error(
         f"no exact tokenizer for {model!r} is public: use mode='estimate', or the count that its provider offers"
     )
+
+
+def estimate_blocks(blocks: Iterable[bytes], *, model: str = "o200k") -> Count:
+    """Return the estimate of a source that is read in blocks, of which one is held at a time.
+
+    It is the estimate of the whole if all blocks but the last have a multiple of 64 KiB: `count` takes a text apart there.
+
+    Args:
+        blocks: all of the source, in order.
+        model: a name of a model or of a family.
+    """
+    total = token_estimate.features(b"")
+    for block in blocks:
+        total = list(map(add, total, token_estimate.features(block)))
+    return _estimate_of(total, family(model))
 
 
 def fits(text: str | bytes, limit_tokens: int, *, model: str = "o200k") -> bool:

@@ -211,7 +211,8 @@ class Workspace:
         Args:
             path: The file.
             model: Whose tokens are counted.
-            mode: `sampled` looks at pieces of a large file, the others read it all.
+            mode: `sampled` looks at pieces of a large file, the others read it all; `estimate` holds one block of it
+                at a time, `exact` at least its longest line.
 
         Raises:
             ToolError: The file cannot be read.
@@ -223,6 +224,8 @@ class Workspace:
             source = FileSource(file)
             if mode == "sampled":
                 return tokens.sample_count(source.read, source.size_bytes, model=model)
+            if mode == "estimate":
+                return tokens.estimate_blocks(source.blocks(_TOKEN_BLOCK_BYTES), model=model)
             counts = [tokens.count(block, model=model, mode=mode) for block in _token_blocks(source)]
             return tokens.Count(
                 tokens=sum(count.tokens for count in counts),
@@ -242,14 +245,16 @@ _BEGINS_TOKEN = rb"\n(?=[!-~])"
 
 def _token_blocks(source: FileSource) -> Iterator[bytes]:
     """Yield a file in blocks that are cut where a token begins, so that their counts add up; at least one block, possibly empty."""
-    held = b""
+    held: list[bytes] = []
     for block in source.blocks(_TOKEN_BLOCK_BYTES):
         cut = 0
         for match in re.finditer(_BEGINS_TOKEN, block):
             cut = match.end()
         if cut:
-            yield held + block[:cut]
-            held = block[cut:]
+            yield b"".join((*held, block[:cut]))
+            held = [block[cut:]]
         else:
-            held += block
-    yield held
+            held.append(block)
+    last = b"".join(held)
+    held.clear()  # a file of one line is not held twice while it is counted
+    yield last
