@@ -642,6 +642,21 @@ def test_words_in_kana_of_one_byte_are_japanese(text: str, encoding: str, told: 
         assert not source.warnings
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding", "told"),
+    [
+        ("'←' '↑' '○×'", "cp932", "cp932"),
+        ("'　'", "cp932", "cp932"),
+        ("müşteri", "cp857", "latin-1"),
+        ("für Übung über", "cp850", "latin-1"),
+    ],
+)
+def test_a_program_may_have_signs_of_two_bytes_alone(text: str, encoding: str, told: str) -> None:
+    """The titles of buttons may be arrows, and no other letter tells that they are not Latin-1."""
+    source = scan(f"       PROGRAM-ID. A.\n      * {text}\n".encode(encoding))
+    assert source.encoding == told
+
+
 def test_a_line_that_begins_with_an_asterisk_beside_its_column_is_a_comment_behind_a_sentence() -> None:
     """No sentence begins with an asterisk, so such a line is a comment; within a sentence it multiplies."""
     source = scan(

@@ -56,6 +56,9 @@ _EUC_KANA = b"\xa4\xa5"
 """The leads of kana in EUC: Korean and Chinese share the others."""
 _LETTERS_OF_A_KANA = 50
 _KANA = re.compile(rb"[\xa1-\xdf]++")
+_SIGNS = re.compile(rb"(?<![A-Za-z])(?>(?:\x81[\x40-\x7e\x80-\xfc])+)(?![A-Za-z])")
+"""Signs of Shift-JIS such as arrows and circles, which a program may have alone: in DOS this lead is a letter within words, and
+elsewhere it is a control."""
 # What Latin-1 text does not contain: runs of two-byte letters, the box characters of DOS, or a letter of UTF-8.
 _HIGH = re.compile(rb"[\x80-\xff]++")
 _OF_DOS = re.compile(rb"(?<=[A-Za-z])[\x81\x82\x84\x87\x8d\x8f\x90\x98\x9d](?=[A-Za-z])")
@@ -136,7 +139,7 @@ def _encoding(data: bytes) -> tuple[str, str]:
                 f"bytes that are not letters of {encoding}: {damage}, each read as {_UNREAD}" if damage else "",
             )
     high = _HIGH.findall(data)
-    if _is_kana(high):
+    if _is_kana(high) or (high and _SIGNS.sub(b"", data).isascii()):
         return "cp932", ""
     paired = [run for run in high if len(run) > 3 and len(set(run)) > 1] or _UTF_8.findall(data)
     if 2 * sum(map(len, paired)) > sum(map(len, high)) or _OF_DOS.search(data):
