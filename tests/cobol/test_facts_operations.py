@@ -439,6 +439,12 @@ def test_calls_are_of_five_kinds(statement: str, kind: str, names: tuple[str, ..
     assert call.parameters == (("A", "B OF G", "'X'", "LENGTH OF A") if kind == "static" else ("A",))
 
 
+def test_a_concatenation_is_one_argument() -> None:
+    """Its literals were three, the sign between them included."""
+    (call,) = ran("CALL 'printf' USING '%s' & X'0A00' A").calls
+    assert call.parameters == ("'%s' & X'0A00'", "A")
+
+
 @pytest.mark.parametrize(
     ("statement", "name", "parameters", "returned"),
     [
@@ -844,3 +850,22 @@ def test_what_comes_and_goes_by_http_is_input_and_output() -> None:
     found = facts(source, source.programs[0])
     assert {one.name for one in found.inputs if one.io_type == "web"} == {"WS-A", "WS-B", "web"}
     assert {one.name for one in found.outputs if one.io_type == "web"} == {"WS-A", "WS-T"}
+
+
+def test_what_is_sent_to_another_program_is_no_screen() -> None:
+    """APPC and MRO send and receive in a conversation, whose identifier a command names."""
+    found = ran(
+        "EXEC CICS SEND CONVID(A) FROM(B) END-EXEC",
+        "EXEC CICS RECEIVE SESSION('S1') SET(ADDRESS OF B) END-EXEC",
+        "EXEC CICS CONVERSE CONVID(A) FROM(B) INTO(B) END-EXEC",
+        "EXEC CICS FREE CONVID(A) END-EXEC",
+        "EXEC CICS SEND FROM(B) END-EXEC",
+    )
+    assert [(one.name, one.io_type, len(one.lines)) for one in found.inputs] == [
+        ("'S1'", "conversation", 1),
+        ("A", "conversation", 1),
+    ]
+    assert [(one.name, one.io_type, len(one.lines)) for one in found.outputs] == [
+        ("A", "conversation", 2),
+        ("terminal", "screen", 1),
+    ]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _COPYING = {"REFERENCE": False, "CONTENT": True, "VALUE": True}
 _ENDS = frozenset({"RETURNING", "GIVING", "ON", "NOT", "END-CALL", "END-INVOKE", "EXCEPTION", "OVERFLOW"})
+_GLUE = frozenset({"OF", "IN", "&"})
 _JOINING = frozenset({"OF", "IN", "+", "-", "*", "/", "**", "&"})
 
 
@@ -53,8 +54,8 @@ def _arguments(said: ReadStatement) -> list[tuple[str, bool]]:
         if depth == 0 and (word in _COPYING or word in {"BY", ","} or "SIZE" in (word, keys[at - 1])):
             is_copied = _COPYING.get(word, is_copied)
             continue  # BY VALUE 1 SIZE 4 is one argument
-        # A word begins a new argument unless it qualifies the last one or is inside its parentheses.
-        if word in {"OF", "IN"} or glued or depth or word in "()":
+        # A word begins a new argument unless it qualifies the last one, is joined to it, or is inside its parentheses.
+        if word in _GLUE or glued or depth or word in "()":
             if not found:
                 found.append([])
                 by.append(is_copied)
@@ -63,7 +64,7 @@ def _arguments(said: ReadStatement) -> list[tuple[str, bool]]:
             found.append([text])
             by.append(is_copied)
         depth += (word == "(") - (word == ")")
-        glued = word in {"OF", "IN"}
+        glued = word in _GLUE
     return list(zip(map(written, found), by, strict=True))
 
 

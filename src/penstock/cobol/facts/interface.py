@@ -328,7 +328,9 @@ def _named(name: str, resolved: Sequence[Resolved]) -> Sequence[str]:
 
 
 def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names: DataNames) -> None:
-    """Collect the screens, containers and areas that CICS commands receive and send."""
+    """Collect the screens, containers and areas that CICS commands receive and send; what goes to another program, under the
+    identifier of their conversation.
+    """
     for one in cics:
         lines = (one.line,)
         if one.command in {"SEND MAP", "RECEIVE MAP"} and one.resource:
@@ -341,6 +343,9 @@ def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names:
                     lines,
                     _where(one.option("FROM", "INTO"), names),
                 )
+        elif partner := one.option("CONVID", "SESSION"):
+            for side in _sides(one.command, into, out):
+                side.add(partner, "conversation", lines, _where(partner, names))
         elif one.command in {"SEND TEXT", "SEND", "SEND CONTROL", "CONVERSE"}:
             out.add("terminal", "screen", lines)
         elif one.command in {"RECEIVE", "RETRIEVE"}:
@@ -359,6 +364,14 @@ def _cics(cics: Sequence[CicsOperation], into: _Channels, out: _Channels, names:
             area = one.option("COMMAREA", "FROM")
             if area:
                 out.add(area, "commarea" if one.option("COMMAREA") else "start data", lines, _where(area, names))
+
+
+def _sides(command: str, into: _Channels, out: _Channels) -> Iterator[_Channels]:
+    """Yield what a command of a conversation belongs to: none if it only begins or ends one."""
+    if command in {"RECEIVE", "CONVERSE"}:
+        yield into
+    if command in {"SEND", "CONVERSE"}:
+        yield out
 
 
 def _where(name: str | None, names: DataNames) -> str | None:
