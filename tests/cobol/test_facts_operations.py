@@ -151,6 +151,8 @@ def test_a_literal_that_nobody_closes_ends_with_its_line() -> None:
         ("DSK", "VALUE ID 'OUTPUT   '", "OUTPUT"),
         ("DSK", "", "DSK"),
         ("DSK,DSK,DSK", "", "DSK"),
+        ("RANDOM,TITLE-WS", "", "STOCK"),
+        ("RANDOM,'stock.dat'", "", "stock.dat"),
         ("VSTOCK-MSD", "VALUE OF IDENTIFICATION IS 'VSTOCK'", "VSTOCK"),
         ("F1-MSD", "VALUE OF IDENTIFICATION 'STOCK-K '", "STOCK-K"),
         ("F1-MSD", "VALUE OF IDENTIFICATION TITLE-WS", "STOCK"),
@@ -869,3 +871,17 @@ def test_what_is_sent_to_another_program_is_no_screen() -> None:
         ("A", "conversation", 2),
         ("terminal", "screen", 1),
     ]
+
+
+def test_a_parameter_that_gets_another_place_is_no_output() -> None:
+    """SET ADDRESS OF does not write what the caller passed."""
+    lines = (
+        "    SET ADDRESS OF L-A TO NULL.",
+        "    SET ADDRESS OF L-B TO NULL.",
+        "    MOVE 'X' TO L-B.",
+        "    GOBACK.",
+    )
+    text = program(*lines, data=("LINKAGE SECTION.", "01  L-A PIC X.", "01  L-B PIC X."))
+    found = told(text.replace("PROCEDURE DIVISION.", "PROCEDURE DIVISION USING L-A L-B."))
+    assert [(one.name, one.io_type) for one in found.inputs] == [("L-A", "parameter")]
+    assert [(one.name, one.io_type, len(one.lines)) for one in found.outputs] == [("L-B", "parameter", 1)]

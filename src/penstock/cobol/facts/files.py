@@ -242,7 +242,8 @@ def _record_bytes(words: Sequence[str]) -> tuple[int, int] | None:
 
 def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
     """Return the file that a SELECT names, read clause by clause."""
-    words = pieces(row.code)
+    # Without pictures, a comma within a word separates, too: RANDOM,STOCK-WS or, for a sort on the PDP-10, DSK,DSK,DSK.
+    words = [part for word in pieces(row.code) for part in ([word] if word[0] in "'\"" else word.split(",")) if part]
     upper = [word.upper() for word in words]
     at = 2 if upper[1:2] == ["OPTIONAL"] else 1
     name = words[at] if at < len(words) else row.entry.name
@@ -354,7 +355,6 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Res
     if name[0] in "'\"":
         said = name.strip("'\"").strip()
         return (designated[1] if (designated := _DESIGNATED.match(said)) else said), ()
-    name = name.partition(",")[0]  # the devices of the files that a sort works with: DSK,DSK,DSK
     found = resolve(name)
     if found:
         return found[0].value, found

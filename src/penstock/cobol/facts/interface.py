@@ -404,8 +404,9 @@ def _statements(code: Code, names: DataNames, into: _Channels, out: _Channels) -
 
 def _parameters(code: Code, names: DataNames, into: _Channels, out: _Channels) -> None:
     """Collect USING and DFHCOMMAREA: a parameter written, even in part, is an output, and an input only if it is also read. What
-    the program returns is an output.
+    the program returns is an output. SET ADDRESS OF a parameter gives it another place, and the caller sees nothing of it.
     """
+    placed = {said.line for said in code.of("SET") if said.keys[1:2] == ("ADDRESS",) and said.copybook is None}
     division = code.program.division("PROCEDURE")
     line = division.start_line if division else code.program.start_line
     used = list(code.program.using)
@@ -417,7 +418,7 @@ def _parameters(code: Code, names: DataNames, into: _Channels, out: _Channels) -
     for name in (*used, *filter(None, (returned,))):
         index = names.one(name)
         items = [names.items[one] for one in (index, *names.below(index))] if index is not None else []
-        written = sorted({at for item in items for at in item.written_lines})
+        written = sorted({at for item in items for at in item.written_lines} - placed)
         copybook = items[0].copybook if items else None
         if name != returned and (not written or _is_looked_at(items, names)):
             into.add(name, "parameter", (line,), copybook)
