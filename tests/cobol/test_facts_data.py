@@ -139,6 +139,15 @@ def test_no_item_has_level_0() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("width", "length"), [(32, 4), (64, 8), (128, 16)])
+def test_binary_floating_point_has_the_length_in_its_name(width: int, length: int) -> None:
+    """USAGE may be left out before it."""
+    items = data(f"01  A FLOAT-BINARY-{width}.", f"01  B USAGE IS FLOAT-BINARY-{width}.")
+    assert {name: (item.usage, item.bytes) for name, item in items.items()} == dict.fromkeys(
+        "AB", (f"FLOAT-BINARY-{width}", length)
+    )
+
+
 @pytest.mark.parametrize(
     ("usage", "at"),
     [("BINARY-CHAR", 1), ("BINARY-SHORT", 2), ("SIGNED-INT", 4), ("FLOAT-LONG", 8), ("BINARY-DOUBLE", 8)],
