@@ -90,19 +90,23 @@ def test_what_a_longer_column_is_read_into_is_too_short_in_every_program() -> No
         "01 OTHER PIC X(4).",
         "01 SHOWN PIC X(4).",
         "01 ELSEWHERE PIC X(4).",
+        "01 PLACED PIC X(4).",
+        "01 PLACED-ELSEWHERE PIC X(4).",
         "PROCEDURE DIVISION.",
         "    EXEC SQL SELECT A, D INTO :ONE, :OTHER FROM T END-EXEC.",
         "    EXEC SQL DECLARE C CURSOR FOR SELECT A FROM S.T X END-EXEC.",
         "    EXEC SQL FETCH C INTO :TWO END-EXEC.",
         "    EXEC SQL SELECT X.A INTO :WIDE FROM T X END-EXEC.",
         "    EXEC SQL SELECT A INTO :ELSEWHERE FROM R.T END-EXEC.",
+        "    EXEC SQL SELECT A INTO :PLACED FROM L.S.T END-EXEC.",
+        "    EXEC SQL SELECT A INTO :PLACED-ELSEWHERE FROM L.R.T END-EXEC.",
         "    MOVE TWO TO SHOWN.",
         "    GOBACK.",
         name="Q",
     )
     found = grown("01 F PIC X(4).", INSERT, other=other)
     short = {name: one.steps for (what, name), one in found.items() if what == "too short"}
-    assert short == {"Q.ONE": 2, "Q.TWO": 2, "Q.SHOWN": 3}
+    assert short == {"Q.ONE": 2, "Q.TWO": 2, "Q.PLACED": 2, "Q.SHOWN": 3}
     assert found["too short", "Q.ONE"].why == "S.T.A moves to it"
     assert found["too short", "Q.ONE"].needed_bytes == 6
 

@@ -135,9 +135,8 @@ class Columns:
 
 
 def _is_of_another_schema(one: str, other: str) -> bool:
-    """Return whether two statements name tables of two schemas; one that names none may mean either."""
-    schemas = {one.rpartition(".")[0], other.rpartition(".")[0]}
-    return "" not in schemas and len(schemas) > 1
+    """Return whether two statements name tables of two schemas; one that leaves out the schema, or its place, may mean any."""
+    return any(a != b for a, b in zip(reversed(one.split(".")), reversed(other.split(".")), strict=False))
 
 
 def _bare(table: str) -> str:
