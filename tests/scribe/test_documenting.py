@@ -16,6 +16,7 @@ import pytest
 from tests.scribe.author import Author, is_code, shown_in, wanted_in
 from tests.scribe.programs import program
 
+from penstock.errors import CallerError
 from penstock.models import fail, load_model, refuse, say, sizes
 from penstock.scribe import says_anything
 from penstock.scribe.documenting import DocumentingRun, ScannedFile, planned, run, subject
@@ -196,6 +197,21 @@ def test_what_is_fixed_takes_at_most_900_tokens() -> None:
     made, prompt_of = planned(subject(program(3), "ledger.cbl"))
     assert tokens.count(prompt_of(made.chunks[0].id).system, mode="exact").tokens <= 900
     assert made.overhead_tokens <= 900
+
+
+def test_whoever_asks_for_no_chunk_is_told_of_those_that_can_be_sent() -> None:
+    """Those that are larger than a prompt may be are not among them, however many precede the others."""
+    literals = "".join("               'A TEXT THAT IS SO LONG THAT FEW OF ITS KIND FIT'\n" for _ in range(120))
+    string = f"           STRING\n{literals}               DELIMITED BY SIZE INTO A.\n"
+    large = "".join(f"       LARGE-{at}.\n{string}" for at in range(7))
+    small = "       SMALL.\n" + "           MOVE SPACES TO A.\n" * 60
+    head = "       PROGRAM-ID. P.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n       01 A PIC X.\n"
+    found = subject(f"{head}       PROCEDURE DIVISION.\n{large}{small}", "p.cbl")
+    plan, prompt_of = planned(found, max_prompt_tokens=1_500)
+    sendable = [chunk.id for chunk in plan.chunks if chunk.id in plan.prompts]
+    assert plan.chunks[-1].id in sendable[:5]
+    with pytest.raises(CallerError, match=f"the first of them: {', '.join(sendable[:5])}$"):
+        prompt_of("x")
 
 
 @pytest.mark.proves("C-10")

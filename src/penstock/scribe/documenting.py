@@ -219,8 +219,9 @@ def planned(
         for number, chunk in enumerate(made.chunks, 1):
             if chunk.id == chunk_id and chunk.id in made.prompts:
                 return file.question(chunk, made, (number, len(made.chunks))).prompt()
-        sendable = ", ".join(chunk.id for chunk in made.chunks[:_NAMED_CHUNKS] if chunk.id in made.prompts)
-        raise CallerError(f"There is no chunk {chunk_id!r} that can be sent; the first of them: {sendable or 'none'}")
+        sendable = [chunk.id for chunk in made.chunks if chunk.id in made.prompts][:_NAMED_CHUNKS]
+        first = ", ".join(sendable) or "none"
+        raise CallerError(f"There is no chunk {chunk_id!r} that can be sent; the first of them: {first}")
 
     return made, prompt_of
 
