@@ -143,6 +143,16 @@ def test_an_operand_behind_a_copy_is_no_header(lines: tuple[str, ...], headers: 
     assert [one.name for one in source.programs[0].paragraphs] == headers
 
 
+@pytest.mark.parametrize("word", ["GOBACK", "CONTINUE", "EXIT", "STOP RUN", "EXIT PARAGRAPH"])
+def test_a_statement_of_one_word_behind_a_copy_is_no_operand(word: str) -> None:
+    """A copybook of statements often ends a sentence that has begun above it."""
+    source = source_of(
+        *("IDENTIFICATION DIVISION.", "PROGRAM-ID. A.", "PROCEDURE DIVISION.", "MAIN."),
+        *("    MOVE 1 TO W-TIME", "    COPY ENDING.", f"    {word}.", "NEXT-ONE.", "    DISPLAY 1."),
+    )
+    assert [one.verb for one in source.programs[0].statements] == ["MOVE", "COPY", word, "DISPLAY"]
+
+
 @pytest.mark.parametrize(
     ("lines", "dead"),
     [

@@ -368,8 +368,10 @@ class Procedure:
         rows, word = self.rows, token["head"]
         if not rows or rows[-1][0] != "COPY" or token["section"] is not None:
             return False
-        if self._folded[self.blocks[-1][1] : token.start(_PERIOD)].strip() or word in self._handlers:
+        if word in self._handlers or word in self._one_word:
             return False
+        if self._folded[self.blocks[-1][1] : token.start(_PERIOD)].strip():
+            return False  # operands of the statement around the COPY
         is_within = len(rows) > 1 and rows[-2][0] != "" and rows[-2][3] == self._sentence
         return self._unended.is_in_area_b(token.start(_HEAD)) and self._unended.is_operand(word, is_within=is_within)
 
