@@ -176,3 +176,13 @@ def test_what_follows_a_copy_that_no_control_reaches_is_not_dead(lines: tuple[st
         "    EXIT.",
     )
     assert [one.name for one in facts(source, source.programs[0]).paragraphs if one.dead] == dead
+
+
+def test_what_is_performed_does_not_run_over_its_end_because_of_a_missing_copybook() -> None:
+    """A paragraph behind a COPY that was not found is entered from there only if nothing else leads to it."""
+    source = source_of(
+        *("IDENTIFICATION DIVISION.", "PROGRAM-ID. A.", "PROCEDURE DIVISION.", "MAIN."),
+        *("    PERFORM SECOND-ONE.", "    PERFORM THIRD-ONE.", "    GOBACK.", "    COPY ENTRIES OF LIB."),
+        *("SECOND-ONE.", "    DISPLAY 1.", "THIRD-ONE.", "    DISPLAY 2."),
+    )
+    assert [one.falls_into for one in facts(source, source.programs[0]).paragraphs] == [None, None, None]

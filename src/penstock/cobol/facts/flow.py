@@ -116,7 +116,11 @@ def flow(
     # A copybook has no beginning: other files perform its paragraphs, so none of them can be called dead.
     if program.kind == "copybook":
         return Flow(edges, found, calls, jumps, called_by, into, drawing.range_ends, {}, doubts, (), set())
-    live, run_over, complete = _reached(code, drawing, edges, ends, _behind_missing(code, copybooks, ends))
+    reached = _reached(code, drawing, edges, ends, ())
+    # What is performed is not said to run over its end because of code that is not here.
+    if entered := [at for at in _behind_missing(code, copybooks, ends) if at not in reached.live]:
+        reached = _reached(code, drawing, edges, ends, entered)
+    live, run_over, complete = reached
     notes = [Warned(one.lines[0], f"{one.vias[0]} {one.name}: nothing has this name") for one in nowhere]
     if not complete:
         said = "the ways through this program are too many to follow: no code is called dead"
