@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from tests.cobol.sources import program
 
 from penstock.cli import main
+from penstock.cli.field_growth import without_paths
+from penstock.cobol.graph import CitedLine
 
 if TYPE_CHECKING:
     import pytest
@@ -74,6 +76,16 @@ def test_a_file_is_named_once_in_a_line(tmp_path: Path, capsys: pytest.CaptureFi
     shown = capsys.readouterr().out
     assert "  A.F-A moves to A.F-B  new/a.cbl:8" in shown
     assert shown.startswith("field A@new/a.cbl.F-A, field A@old/a.cbl.F-A\n")
+
+
+def test_a_file_whose_name_begins_another_is_not_taken_for_it() -> None:
+    """Members of a library have no suffix: `PAY` is no part of `PAYSUB`, whether that is cited or not."""
+    said = "SUB@cur/PAYSUB.L-A: MAIN@cur/PAY.M-A passes to it"
+    assert without_paths(said, [CitedLine("cur/PAY", 8)]) == "SUB@cur/PAYSUB.L-A: MAIN.M-A passes to it"
+    assert (
+        without_paths(said, [CitedLine("cur/PAY", 8), CitedLine("cur/PAYSUB", 9)]) == "SUB.L-A: MAIN.M-A passes to it"
+    )
+    assert without_paths(said, []) == said
 
 
 def test_only_a_field_grows(capsys: pytest.CaptureFixture[str]) -> None:

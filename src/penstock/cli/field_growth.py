@@ -6,6 +6,7 @@ programs. `--json` has every row.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -55,9 +56,9 @@ def growth_lines(
 
 def without_paths(said: str, citations: Iterable[CitedLine]) -> str:
     """Return what is said of programs that are told apart by their files, without the files that its citations name anyway."""
-    for path in {cited.path for cited in citations}:
-        said = said.replace(f"@{path}", "")
-    return said
+    # The longest first, and only whole ones: `PAY` begins as `PAYSUB` does.
+    paths = sorted({cited.path for cited in citations}, key=len, reverse=True)
+    return re.sub(rf"@(?:{'|'.join(map(re.escape, paths))})(?![^\s.:,)])", "", said) if paths else said
 
 
 def _summary(found: Sequence[Grown]) -> str:
