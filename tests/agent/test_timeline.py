@@ -12,6 +12,7 @@ from penstock.agent.figures import stats_of
 from penstock.agent.loop import Agent
 from penstock.agent.timeline import happenings, story_of
 from penstock.agent.toolbox import Toolbox
+from penstock.errors import ToolError
 from penstock.inspection.page import story_page
 from penstock.inspection.story import Story
 from penstock.inspection.timeline import Answered, Compacted, Refused, Said
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from penstock.models import ScriptStep
+    from penstock.store import JournalRecord
 
 WIRES = ("openai-chat", "openai-responses", "anthropic")
 WINDOW = 16_000
@@ -147,6 +149,22 @@ def test_a_journal_that_ends_early_is_told_to_there(tmp_path: Path, store: Sqlit
     subject, story = story_of(store, store.sessions()[0])
     assert (subject.session, story) == ("two", Story())
     read(story_page(subject, story))
+
+
+def test_a_session_that_is_removed_while_it_is_told_is_told_to_there(
+    tmp_path: Path, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read of it stays, as where a record is damaged."""
+    worked(tmp_path, store, [page(0), say("So.")])
+    whole, events = told(store), store.events
+
+    def removed(session: str, from_seq: int = 0) -> Iterator[JournalRecord]:
+        yield from events(session, from_seq)
+        raise ToolError("not_found", "Session one was removed while it was read.")
+
+    monkeypatch.setattr(store, "events", removed)
+    assert told(store) == whole
+    assert whole.turns
 
 
 def test_the_subject_says_where_it_works(tmp_path: Path, store: SqliteStore) -> None:

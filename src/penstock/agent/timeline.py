@@ -73,18 +73,14 @@ def story_of(store: Store, info: SessionInfo) -> tuple[Subject, Story]:
         data = first.data if first is not None else None
         wire = string(field(data, "header", "transcript", "wire"))
         story = tell(_readable(store, info.session), wire)
-    except (
-        Damaged,
-        ToolError,
-        *UNREADABLE,
-    ):  # it was removed meanwhile, no agent has written it, or it is damaged at its very beginning
+    except (Damaged, *UNREADABLE):  # no agent has written it, or it is damaged at its very beginning
         return subject, Story()
     return subject._replace(project=string(field(data, "about", "root"))), priced(story)
 
 
 def _readable(store: Store, session_id: str) -> Iterator[Happening]:
-    """Yield what happened up to the first record that is damaged or not understood."""
-    with suppress(Damaged, *UNREADABLE):
+    """Yield what happened up to the first record that is damaged or not understood, or that was removed meanwhile."""
+    with suppress(Damaged, ToolError, *UNREADABLE):
         yield from happenings(store, session_id)
 
 
