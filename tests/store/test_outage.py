@@ -400,6 +400,21 @@ def test_an_artifact_that_a_server_lacks_is_no_mistake_of_whoever_names_it(serve
     other.close()
 
 
+def test_an_artifact_that_is_lost_while_it_is_named_is_no_mistake_either(server: Server, database: str) -> None:
+    """The record that names it was not kept, and whoever adds it again hears what happened."""
+    store, other = PostgresStore(server.url(database)), PostgresStore(server.url(database))
+    store.append("s", 0, "asked", {})
+    handle = store.put(b"output")
+    named = Event(seq=1, type="returned", data={}, handles=[handle])
+    with pytest.raises(CallerError, match="the next record is 2, not 5"):
+        store.append_all("s", [named, Event(seq=5, type="asked", data={})])
+    other._connected().execute("DELETE FROM handles")
+    with pytest.raises(Damaged, match=f"artifact {handle} was kept"):
+        store.append_all("s", [named])
+    store.close()
+    other.close()
+
+
 def test_content_that_was_given_up_while_it_came_is_not_published(server: Server, database: str) -> None:
     """A writer that was silent for a day is taken for dead, and hears of it instead of naming what is gone."""
     store = PostgresStore(server.url(database))

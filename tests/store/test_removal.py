@@ -1045,6 +1045,17 @@ def test_what_another_session_named_stays_for_one_that_is_about_to(opened: Calla
     assert running.read(handle, 0, 9) == b"same"
 
 
+def test_what_a_process_that_has_ended_put_is_not_remembered_after_its_session(opened: Callable[..., Tables]) -> None:
+    """Each look for room would ask for every process that ever ended so."""
+    ended, other = opened(), opened()
+    ended.append("s", 0, "asked", {})
+    ended.put(b"never named")
+    ended.close()
+    other.remove_sessions(["s"])
+    other.append("t", 0, "asked", {})
+    assert other._read("SELECT * FROM unnamed") == []
+
+
 def test_a_process_that_names_nothing_holds_no_more_than_a_turn_makes(
     opened: Callable[..., Tables], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1113,6 +1124,37 @@ def test_what_is_removed_beside_a_check_is_no_damage(
     monkeypatch.setattr(reader, "_read", read)
     assert reader.check() == []
     assert reader.sessions() == []
+
+
+@pytest.mark.parametrize(
+    ("between", "deed"),
+    [
+        ("FROM handles", lambda store, handle: store.remove_artifact(handle)),
+        ("seq >= ?", lambda store, handle: store.append("s", 1, "asked", {})),
+        ("seq >= ?", lambda store, handle: store.remove_sessions(["s"])),
+    ],
+)
+def test_what_happens_beside_a_check_is_no_damage(
+    opened: Callable[..., Tables],
+    monkeypatch: pytest.MonkeyPatch,
+    between: str,
+    deed: Callable[[Tables, str], object],
+) -> None:
+    """An artifact goes, a session grows or goes, between two statements about it."""
+    reader, other = opened(), opened()
+    handle = other.put(b"output")
+    other.append("s", 0, "asked", {})
+    real, done = reader._read, list[object]()
+
+    def read(statement: str, parameters: Sequence[object] = ()) -> Any:
+        rows = real(statement, parameters)
+        if between in statement and not done:
+            done.append(deed(other, handle))
+        return rows
+
+    monkeypatch.setattr(reader, "_read", read)
+    assert reader.check() == []
+    assert done
 
 
 def test_an_export_beside_a_removal_names_what_is_left_out(

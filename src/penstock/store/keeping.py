@@ -194,11 +194,11 @@ class KeepingTables(ArtifactTables):
             execute("INSERT INTO unnamed VALUES (?, ?) ON CONFLICT DO NOTHING", (handle, self._own_holder()))
             self._unnamed[handle] = None
         for handle in list(self._unnamed)[:-_MOST_UNNAMED]:
-            self._let_go_unnamed(execute, handle)
+            self._delete_unnamed(execute, handle)
+            del self._unnamed[handle]
 
-    def _let_go_unnamed(self, execute: Execute, handle: str) -> None:
+    def _delete_unnamed(self, execute: Execute, handle: str) -> None:
         execute("DELETE FROM unnamed WHERE handle = ? AND holder = ?", (handle, self._own_holder()))
-        self._unnamed.pop(handle, None)
 
     def _held_unnamed(self, execute: Execute) -> set[str]:
         """Return the artifacts that a living process works with and no record names yet."""
@@ -371,7 +371,7 @@ class KeepingTables(ArtifactTables):
         if row.gone or (row.expires <= self._now(execute) and not held):
             raise expired(row.handle, row.gone or "its time was over")
         execute("INSERT INTO refs VALUES (?, ?, ?)", (session, seq, row.handle))
-        self._let_go_unnamed(execute, row.handle)
+        self._delete_unnamed(execute, row.handle)
 
 
 def _new_handle() -> str:

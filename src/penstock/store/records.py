@@ -100,6 +100,8 @@ class JournalTables(KeepingTables):
                 self._grown = 0
             if added:
                 self._worked_on[session] = last
+            for handle in (handle for event in events for handle in event.handles):
+                self._unnamed.pop(handle, None)  # not earlier: if the commit is lost, it is still unnamed
         self._remove_places(removed)
         if is_new and added:
             self._began()
@@ -120,7 +122,7 @@ class JournalTables(KeepingTables):
 
     def _drop_dead(self, execute: Execute) -> None:
         """Delete the entries of stores that have ended; usually there are one or two."""
-        for (holder,) in execute("SELECT DISTINCT holder FROM running"):
+        for (holder,) in execute("SELECT holder FROM running UNION SELECT holder FROM unnamed"):
             if holder != self._own_holder() and not self._is_held(execute, str(holder)):
                 for table in ("running", "unnamed"):
                     execute(f"DELETE FROM {table} WHERE holder = ?", (holder,))  # noqa: S608

@@ -22,6 +22,8 @@ from penstock.store.removal import RemovalTables
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_COUNTED = """
+    SELECT (SELECT records FROM sessions WHERE session = ?), (SELECT COUNT(*) FROM records WHERE session = ?)"""
 _WORTH = 0.75  # compressed pieces are used if they are no longer than this share
 
 
@@ -159,8 +161,9 @@ class Tables(RemovalTables):
         for session in sorted(sessions):
             try:
                 records = sum(1 for _ in self.events(session))
-                counted = self._read("SELECT records FROM sessions WHERE session = ?", (session,))
-                if counted != [(records,)]:
+                # In one statement: another process may add to the session or remove it at any time.
+                ((listed, there),) = self._read(_COUNTED, (session, session))
+                if (listed or 0) != there:
                     reason = "its entry in the list of sessions is not what was written"
                     found.append(Damage(what="record", name=session, reason=reason, newest_sound=str(records - 1)))
             except ToolError:  # it was removed meanwhile
@@ -192,9 +195,12 @@ class Tables(RemovalTables):
     def _check_handle(self, row: HandleRow) -> Damage | None:
         if row.sealed() != row.seal:
             return Damage(what="artifact", name=row.handle, reason="its entry is not what was written")
-        if not row.gone and not self._read("SELECT 1 FROM contents WHERE digest = ?", (row.digest,)):
-            return Damage(what="artifact", name=row.handle, reason="its content is missing")
-        return None
+        if row.gone or self._read("SELECT 1 FROM contents WHERE digest = ?", (row.digest,)):
+            return None
+        # Both go in one transaction: a handle that is still there has lost its content, and was not removed meanwhile.
+        if not self._read("SELECT 1 FROM handles WHERE handle = ? AND gone = ''", (row.handle,)):
+            return None
+        return Damage(what="artifact", name=row.handle, reason="its content is missing")
 
     def _check_content(self, digest: str) -> str:
         """Return what is wrong with a content ("" for nothing): its entry, each piece, and its SHA-256 as a whole."""
