@@ -196,7 +196,9 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
     """Return a random value after a name that ends in a word for such values, even without a sign between."""
     match = compiled(_KEYED).match(text, at)
     before = text[max(floor, at - _BEFORE_CHARS) : at]
-    if match is None or PUBLIC.search(before) or _NOT_ITSELF.search(before) or _LOOKED_UP.search(before):
+    if match is None or PUBLIC.search(before) or _NOT_ITSELF.search(before):
+        return ()
+    if text[at : at + 3].lower() == "key" and _LOOKED_UP.search(before):
         return ()
     if _ANY_NAME.match(text, max(0, at - 2)) or (_OF_ITEM.fullmatch(match[0]) and _ALONE.search(before)):
         return ()

@@ -135,11 +135,13 @@ def _curl(text: str, at: int, _floor: int) -> Spans:
 _MIN_CHANGES = 2  # from letters to digits and back
 _OPTIONS = ("-password", "-passwd", "-passphrase", "-token", "-secret", "-key", "-bearer")
 _OPTION = (
-    rf"(?i:({'|'.join(_OPTIONS)}))[ \t]{{1,4}}\\?[\"']?([^\s\"'$<>{{}}()\[\]%*-][^\s\"'`<>{{}}()\\]{{5,160}}+)(?![{{(])"
+    rf"(?i:({'|'.join(_OPTIONS)}))[ \t]{{1,4}}\\?[\"']?([^\s\"'$<>{{}}()\[\]%*-][^\s\"'`<>{{}}()\\]{{5,160}}+)"
+    r"(?!(?<=\$)[{(])"
 )
 _OPTION_HINT = rf"(?i:{'|'.join(_OPTIONS)})[ \t]{{1,4}}\\?[\"']?[^\s\"'$<>{{}}()\[\]%*-][^\s\"'<>{{}}()]{{5}}"
-# The option may be the end of a longer one, `--db-password`, but not of a word: `base-passwd 3.5.44`.
-_OPTION_BEGINS, _OPTION_CHARS = re.compile(r"(?:^|[^\w-])(?:-[\w-]*)?\Z"), 40
+# The option may be the end of a longer one, `--db-password`, but not of a word: `base-passwd 3.5.44`. The end of a line before it
+# may be written as `\n`.
+_OPTION_BEGINS, _OPTION_CHARS = re.compile(r"(?:^|[^\w-]|\\[nrt])(?:-[\w-]*)?\Z"), 40
 # Programs that take a password as `-p`: MySQL's, with the value attached, and PsExec.
 _LETTER_P = (
     r"(?i:mysql(?:dump|admin|import|show|sh)?[ \t](?:[^\n|;&]{0,200}?[ \t])?-p([^\s\"'$<%-][^\s\"'$<>;|]{3,64}+)"

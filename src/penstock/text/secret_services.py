@@ -159,8 +159,10 @@ def _beside(text: str, at: int, _floor: int) -> Spans:
     end = text.find("\n", heading.end() if (heading := _HEADING.match(text, behind)) else at, last)
     for found in _VALUE.finditer(text, at, last if end < 0 else end):
         between = text[behind : found.start()]
-        if len(between) > _BETWEEN_CHARS or PUBLIC.search(between) or _ID.search(between) or _OTHER.fullmatch(found[0]):
+        if len(between) > _BETWEEN_CHARS or PUBLIC.search(between) or _ID.search(between):
             break
+        if _OTHER.fullmatch(found[0]):
+            continue
         is_told = _SECRET.search(between) or _DIRECT.fullmatch(between)
         may_be = is_told or not ("," in between or _DIGESTS.fullmatch(found[0]))
         is_called = _SECRET.search(between) and _ENDS.match(text, found.end())
