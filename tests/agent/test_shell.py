@@ -205,6 +205,24 @@ def test_a_command_that_the_system_cannot_start_is_a_result(folder: Path, monkey
     shell.close()
 
 
+def test_where_descriptors_run_out_none_is_left_open(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The session goes on after a command that could not be started: what each attempt left open would add up."""
+    shell, pipe = Shell(folder), os.pipe
+    made: list[tuple[int, int]] = []
+
+    def scarce() -> tuple[int, int]:
+        if made:
+            raise OSError(24, "Too many open files")
+        made.append(pipe())
+        return made[0]
+
+    with monkeypatch.context() as patch, nothing_left_open():
+        patch.setattr(os, "pipe", scarce)
+        assert run(shell, "echo fine").text == "The command was not run: Too many open files."
+    assert output(shell, "echo fine") == "fine\n"
+    shell.close()
+
+
 # ── what it can reach ────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -356,7 +356,12 @@ class _Process:
         self._output, output = os.pipe()
         # The process holds the reading end as its standard input; ours is never written to, only closed. If we are killed, the
         # kernel closes it: no handler has to run.
-        held, hold = os.pipe()
+        try:
+            held, hold = os.pipe()
+        except OSError:
+            os.close(self._output)
+            os.close(output)
+            raise
         self._hold = [hold]
         running.append(self)
         try:
