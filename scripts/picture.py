@@ -37,9 +37,11 @@ def main() -> None:
 
 
 def said(svg: str) -> str:
-    """Return what a picture says, without numbers, handles and blanks."""
-    lines = "\n".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
-    return re.sub(r"\b\w{22}\b|\d|\s", "", html.unescape(lines))
+    """Return what a picture says, without numbers, handles, blanks, and the log: how much of it fits depends on the handle."""
+    lines = [
+        html.unescape(line).replace("\N{NO-BREAK SPACE}", " ") for line in re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    ]
+    return re.sub(r"\b\w{22}\b|\d|\s", "", "\n".join(line for line in lines if line not in LOG))
 
 
 def drawn() -> str:
