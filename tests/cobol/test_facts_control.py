@@ -525,6 +525,8 @@ def test_errors_are_where_outcomes_are_looked_at() -> None:
         "    EXEC CICS ABEND ABCODE('X001') END-EXEC.",
         "    CALL 'CEE3ABD' USING A B.",
         "    MOVE 16 TO RETURN-CODE.",
+        "    MOVE ZEROS TO RETURN-CODE.",
+        "    MOVE +0 TO A RETURN-CODE.",
         "    IF A = 1 CONTINUE END-IF.",
         "    GOBACK.",
     )

@@ -463,8 +463,13 @@ def test_the_status_of_a_file_and_its_relative_key_are_no_constants() -> None:
 
 
 def test_messages_are_words_for_people() -> None:
-    """Messages are text that is displayed, moved or composed into a message, and values of message items; codes are not."""
-    entries = ("01  WS-MSG PIC X(40).", "    88  MSG-NONE VALUE 'Nothing was entered'.", "01  CODE-X PIC X(9).")
+    """Messages are text displayed, moved or composed into a message, and values of message items; codes and own names are not."""
+    entries = (
+        "01  WS-MSG PIC X(40).",
+        "    88  MSG-NONE VALUE 'Nothing was entered'.",
+        "01  CODE-X PIC X(9).",
+        "01  DSPMSG PIC X(6) VALUE 'DspMsg'.",
+    )
     statements = (
         "    DISPLAY 'It  failed: ' CODE-X.",
         "    MOVE 'Try again' TO WS-MSG.",

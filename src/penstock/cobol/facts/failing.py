@@ -185,7 +185,12 @@ def _is_fine(said: Iterable[str], condition: str) -> bool:
         condition: The condition in capitals.
     """
     values = {"".join(found).strip().upper() for text in said for found in _VALUE.findall(text)}
-    return any(value in _FINE or _ZERO.fullmatch(value) for value in values) and not _is_negated(condition)
+    return any(map(_is_success, values)) and not _is_negated(condition)
+
+
+def _is_success(value: str) -> bool:
+    """Return whether a status or return code, in capitals, means success."""
+    return value in _FINE or _ZERO.fullmatch(value) is not None
 
 
 def _is_negated(condition: str) -> bool:
@@ -226,9 +231,10 @@ def _done(actions: Iterable[str]) -> str | None:
 
 
 def _error_sites(said: ReadStatement, paragraph: str) -> Iterator[ErrorSite]:
-    """Yield a MOVE to RETURN-CODE, and a USE AFTER ERROR."""
+    """Yield a MOVE to RETURN-CODE of anything but success, and a USE AFTER ERROR."""
     keys = said.keys
     if said.verb == "MOVE" and "TO" in keys and "RETURN-CODE" in keys[keys.index("TO") :]:
-        yield ErrorSite("RETURN-CODE", said.text(200), None, said.line, said.end_line, paragraph)
+        if not _is_success(keys[1]):
+            yield ErrorSite("RETURN-CODE", said.text(200), None, said.line, said.end_line, paragraph)
     elif said.verb == "USE" and {"ERROR", "EXCEPTION"} & set(keys):
         yield ErrorSite("USE", said.text(200), None, said.line, said.end_line, paragraph)

@@ -109,7 +109,7 @@ def _messages(said: ReadStatement) -> Iterator[Message]:
 
 
 def _valued(item: DataItem) -> Iterator[Message]:
-    """Yield the messages among the values of an item and its conditions."""
+    """Yield the messages among the values of an item and its conditions; a value that is the item's own name is a program's."""
     if _MESSAGE_NAME.search(key(item.name)):
         values = [
             (item.value or "", item.line),
@@ -117,5 +117,5 @@ def _valued(item: DataItem) -> Iterator[Message]:
         ]
         for value, line in values:
             text = literal(value)
-            if text and _WORDS.search(text):
+            if text and _WORDS.search(text) and key(text) != key(item.name):
                 yield Message(text, item.name, line, item.copybook)
