@@ -76,10 +76,8 @@ _NAMED_ARGUMENT = (
     rf"{_NAMES}[\"']?[\])]?[ \t]{{0,4}}(?:,|\|\||\?\?)\s{{0,8}}[bBrR]?(?:'([^'\s]{{8,128}})'|\"([^\"\s]{{8,128}})\")"
 )
 _VARIABLE, _NAME_CHARS = re.compile(r"\$[\w>-]*\Z"), 40  # it is passed, and the next argument says something else
-_IS_PASSED, _IN_CALL = (
-    re.compile(r"[a-z]+,"),
-    re.compile(r",\s{0,8}[a-z_]*\Z"),
-)  # `encode(name, password, "ISO-8859-1")`
+# A variable that is passed among others: `encode(name, password, "ISO-8859-1")`.
+_IS_PASSED, _IN_CALL = re.compile(r"[a-z]+,"), re.compile(r",\s{0,8}[a-z_]*\Z")
 _OF_MAIL = re.compile(r"[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}")
 _ITEM = re.compile(r"[\w-]+(?:\.[\w-]+)+=")  # the next item of a list of settings
 _SETTER = rf"{_NAMES}\((?:'([^'\s]{{6,128}})'|\"([^\"\s]{{6,128}})\")\)"
