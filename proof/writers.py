@@ -7,8 +7,9 @@ Four scenes, each with its own processes on one file:
 - **in place**: somebody opens it, writes a half, waits, writes the other half.
 - **creators**: somebody creates each of many files at the instant in which we create it.
 
-In the last three, nothing that they saved may be displaced and lost. What they later overwrite blindly of ours cannot be helped: it
-is counted separately. Control: the same edits by a plain rename, which must lose data in the second and third scene.
+In the last three, nothing that they saved may be displaced and lost. If they save twice within one edit, the older save is kept
+next to the file, and the refusal must name it. What they later overwrite blindly of ours cannot be helped: it is counted
+separately. Control: the same edits by a plain rename, which must lose data in the second and third scene.
 """
 
 from __future__ import annotations
@@ -57,12 +58,15 @@ class Scene:
     """Our acknowledged edits, in the scene of ours; their saves, in the others."""
     overwritten: int = 0
     """Our acknowledged edits that somebody else saved over, without having seen them."""
+    kept: int = 0
+    """Older saves of theirs that are next to the file, as the refusal said."""
     is_over_the_limit: bool = False
 
     def __str__(self) -> str:
         theirs = f", {self.saves} saves of others" if self.saves else ""
         blind = f", {self.overwritten} of ours overwritten blindly" if self.saves else ""
-        return f"{self.name}: {self.edits} edits, {self.refused} refused{theirs}, {self.lost} lost{blind}"
+        kept = f", {self.kept} kept next to the file" if self.kept else ""
+        return f"{self.name}: {self.edits} edits, {self.refused} refused{theirs}, {self.lost} lost{blind}{kept}"
 
 
 def _spawned(target: Callable[..., Any], *given: Any) -> Any:
@@ -168,7 +172,7 @@ def others(name: str, save: Callable[..., None], saves: int, gap_seconds: float,
         file.write_text(f"agent:0\n{_FILLER}human:0\n")
         spawned = _spawned(_saves, str(file), save, saves, gap_seconds, seed)
         editing, dice = Editing(Root(path)), random.Random(seed)
-        told = "agent:0"
+        told, refusals = "agent:0", ""
         while not spawned[1].poll():
             time.sleep(dice.random() * gap_seconds / 4)
             first = file.read_text().partition("\n")[0]
@@ -179,9 +183,11 @@ def others(name: str, save: Callable[..., None], saves: int, gap_seconds: float,
             done = editing.run("edit_file", {"path": "f.txt", "old": f"{first}\n", "new": f"agent:{found.edits}\n"})
             found.refused += done.failed
             told = first if done.failed else f"agent:{found.edits}"
+            refusals += done.text if done.failed else ""
         found.lost = _answer(spawned)
-        kept = [name for name in os.listdir(path) if name != "f.txt"]
-        found.is_over_the_limit = not file.read_text().endswith(f"human:{saves}\n") or bool(kept)
+        beside = [name for name in os.listdir(path) if name != "f.txt"]
+        found.kept = sum(name in refusals for name in beside)
+        found.is_over_the_limit = not file.read_text().endswith(f"human:{saves}\n") or found.kept < len(beside)
     return found
 
 

@@ -22,6 +22,7 @@ from proof.line_coverage import PYTEST, LineCoverage
 from penstock.errors import ToolError
 from penstock.text.window import Encoding
 from penstock.tools import Tools
+from penstock.workspace import renames, replacing
 from proof import (
     hostile,
     interrupts,
@@ -126,6 +127,33 @@ def test_what_is_withheld_forges_nothing_and_tells_no_secret() -> None:
 def test_nothing_is_lost_between_two_writers() -> None:
     """R21: our own processes among themselves, and next to editors that save, write in place or create; a plain rename loses."""
     assert _is_met(writers.measure(long=False, seed=SEED))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files swap names in one step, and a folder's path is in /proc")
+@pytest.mark.parametrize("is_named", [True, False])
+def test_an_older_save_that_is_kept_next_to_the_file_must_be_named(
+    is_named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R21: one edit of ours meets two saves of others; the rig takes the older one for kept only if the refusal tells its name."""
+    exchange, stale_error, swaps = renames.exchange, replacing._stale, 0
+
+    def between_two_saves(folder: int, beside: str, name: bytes) -> bool:
+        nonlocal swaps
+        path, swaps = Path(os.readlink(f"/proc/self/fd/{folder}"), os.fsdecode(name)), swaps + 1
+        if swaps > 1:
+            return exchange(folder, beside, name)
+        writers._saved_whole(str(path), "older\nhuman:0\n", random.Random())
+        has_swapped = exchange(folder, beside, name)
+        writers._saved_whole(str(path), "newer\nhuman:0\n", random.Random())
+        return has_swapped
+
+    monkeypatch.setattr(renames, "exchange", between_two_saves)
+    if not is_named:
+        monkeypatch.setattr(replacing, "_stale", lambda relative, *_args, **_named: stale_error(relative))
+    # The other process begins with a pause four times as long as ours: its only save comes after our first edit.
+    scene = writers.others("savers", writers._saved_whole, saves=1, gap_seconds=0.4, seed=SEED)
+    assert swaps > 1
+    assert (scene.kept, scene.lost, scene.is_over_the_limit) == (int(is_named), 0, not is_named)
 
 
 @pytest.mark.proves("S-11", "S-12")
