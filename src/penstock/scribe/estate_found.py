@@ -17,7 +17,7 @@ from penstock.cobol.graph import EstateGraph
 from penstock.scribe.estate_reading import Around, around
 from penstock.scribe.gathering import Skipped
 from penstock.scribe.page_ids import PageIds
-from penstock.scribe.pages.estate import copybook_path, program_path
+from penstock.scribe.pages.estate import PARTS_PATH, copybook_path, program_path
 from penstock.scribe.pages.summary import Summaries
 from penstock.scribe.pages.terms import Terms
 from penstock.scribe.workers import Lost
@@ -109,6 +109,8 @@ class FoundEstate:
                 if document is not None and summary is not None:
                     self.take(listed, document, summary, is_copybook=is_copybook)
         self.linked = Estate([*members, *declared], located)  # a definition wins over a declaration in a program
+        # Programs in CL have parts in the graph, but no document: a table lists them.
+        self.pages |= {(one.path, one.variables.line): PARTS_PATH for one in members if one.variables is not None}
         told = {one.path for one in (*self.empty, *self.lost)} | {sources[one.file].path for one in self.copybooks}
         self.beside = sum(one.path not in told for one in members)
         """How many files are neither program nor copybook: jobs, maps, tables and the like."""

@@ -440,6 +440,7 @@ def test_an_estate_without_programs_says_so() -> None:
         "programs": {},
         "layouts": {},
         "jobs": [],
+        "control_programs": [],
         "maps": [],
         "copybooks": [],
         "tables": [],
@@ -709,3 +710,47 @@ def test_dds_has_pages_that_the_search_finds(tmp_path: Path) -> None:
     assert pages_of["NAM", "data"] == "copybooks/FLDREF.html"  # which no program copies
     drawn = unpacked((out / "estate.js").read_text().split('"')[1])
     assert "copybooks/CUSTPF" in [path for _, _, path in drawn["nodes"]]
+
+
+CONTROL = """\
+             PGM        PARM(&MONTH)
+             DCL        VAR(&MONTH) TYPE(*CHAR) LEN(2)
+             DCL        VAR(&NEXT) TYPE(*CHAR) LEN(10) VALUE('LATER')
+             CHGVAR     VAR(&NEXT) VALUE(&MONTH)
+             CALL       PGM(PAY) PARM(&MONTH)
+             CALL       PGM(&NEXT)
+             CPYF       FROMFILE(DAY) TOFILE(MONTH)
+             ENDPGM
+"""
+CALLED = "       PROGRAM-ID. PAY.\n       PROCEDURE DIVISION.\n           CALL 'GONE'.\n           GOBACK.\n"
+SORTED = "//PAYJOB   JOB\n//ONE      EXEC PGM=SORT\n//SORTIN   DD DSN=PAY.DAY,DISP=SHR\n//TWO      EXEC NOPROC\n"
+
+
+@pytest.mark.proves("C-19")
+def test_programs_in_cl_have_a_place_that_the_search_and_the_graph_lead_to(tmp_path: Path) -> None:
+    """A table lists each with its calls, copies and variables; data sets and what is not here are found, too."""
+    there, out = tmp_path / "estate", tmp_path / "out"
+    there.mkdir()
+    for name, text in {"PAY.cbl": CALLED, "night.clp": CONTROL, "PAYJOB.jcl": SORTED}.items():
+        (there / name).write_text(text)
+    documented((".",), root=Root(str(there)), out=str(out), processes=1)
+    site = {path.name: path.read_text() for path in out.iterdir() if path.is_file()}
+
+    told = (out / "index.md").read_text()
+    assert (
+        "| `NIGHT` | [PAY](programs/PAY.md) line 5 · `LATER` line 6, perhaps | `DAY to MONTH` line 7 "
+        "| `&MONTH`, `&NEXT` | `night.clp` line 1 |"
+    ) in told
+    assert "1 program in CL" in told
+    (listed,) = json.loads(site["index.json"])["control_programs"]
+    assert (listed["name"], listed["path"], listed["line"]) == ("NIGHT", "night.clp", 1)
+    assert [call["program"] for call in listed["calls"]] == ["PAY", "LATER"]
+
+    found = _searched(site)
+    assert found["NIGHT"] == [("program", "parts.html", "programs-in-cl")]
+    assert found["&NEXT"] == [("data", "parts.html", "programs-in-cl")]
+    assert found["PAY.DAY"] == [("data set", "flows.html", "jobs-and-data-sets")]
+    assert found["GONE"] == [("program", "index.html", "not-here")]
+    assert found["NOPROC"] == [("job", "index.html", "not-here")]
+    drawn = scripted(site["estate.js"], "estate")
+    assert ["NIGHT", drawn["kinds"].index("program"), "parts"] in drawn["nodes"]

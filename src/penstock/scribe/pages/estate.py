@@ -48,6 +48,33 @@ class JobView(TypedDict):
     runs: Sequence[str]
 
 
+class ControlCallView(TypedDict):
+    """A program that a CL program calls; `is_sure` is false if a variable names it that may have other values."""
+
+    program: str
+    line: int
+    is_sure: bool
+
+
+class ControlCopyView(TypedDict):
+    """A CPYF of a CL program."""
+
+    source: str
+    target: str
+    line: int
+
+
+class ControlView(TypedDict):
+    """A CL program, whose name is that of its file; its variables have their `&`, and `line` is that of PGM."""
+
+    name: str
+    path: str
+    line: int
+    calls: Sequence[ControlCallView]
+    copies: Sequence[ControlCopyView]
+    variables: Sequence[str]
+
+
 class DataSetView(TypedDict):
     """A data set as a program sees it in a step."""
 
@@ -125,6 +152,7 @@ class EstateView(TypedDict):
     programs: Mapping[str, Json]
     layouts: Mapping[str, Json]
     jobs: Sequence[JobView]
+    control_programs: Sequence[ControlView]
     maps: Sequence[MapsetView]
     copybooks: Sequence[CopybookView]
     tables: Sequence[DbTableView]
@@ -307,6 +335,15 @@ def program_path(page: str) -> str:
 def copybook_path(page: str) -> str:
     """Return the path of a copybook's page, without suffix."""
     return f"copybooks/{page}"
+
+
+def data_path(at: int) -> str:
+    """Return the path of a page of the data dictionary, without suffix; they are counted from 0."""
+    return "data" if at == 0 else f"data-{at + 1}"
+
+
+PARTS_PATH = "parts"
+"""The path of the page with everything that has no page of its own: jobs, programs in CL, maps."""
 
 
 def line_of_item(item: Json) -> int | None:

@@ -47,6 +47,15 @@ class EstateFlows(NamedTuple):
     copies: Mapping[str, Sequence[NearCopy]]
     pages: Mapping[tuple[str, int], str]
 
+    @property
+    def data_sets(self) -> frozenset[str]:
+        """The names of the data sets that steps read or write."""
+        return frozenset(
+            edge.target.name
+            for edge in self.graph.drawn
+            if edge.source.kind == "step" and edge.target.kind == "dataset" and edge.verb in {"reads", "writes"}
+        )
+
     def page_of(self, name: str) -> str:
         """Return the path of a program's page by the name of its node; empty if it has none."""
         number = self.graph.owner.get(f"program {name}")

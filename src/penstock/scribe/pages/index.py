@@ -16,7 +16,7 @@ from penstock.scribe.pages.columns import DEEDS, code, codes, listed, plain, tab
 from penstock.text.notices import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from penstock.scribe.pages.blocks import Block, Cell, Piece
     from penstock.scribe.pages.columns import Column
@@ -69,7 +69,19 @@ def shared(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
 
 
 def around(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
-    """Yield what surrounds the programs: jobs with their steps, maps, and copybooks."""
+    """Yield what surrounds the programs: jobs with their steps, programs in CL, maps, and copybooks."""
+    control: dict[str, Column] = {
+        "Program": code("name"),
+        "Calls": lambda one: _below(
+            (names.piece(call["program"]), f" line {call['line']}" + ("" if call["is_sure"] else ", perhaps"))
+            for call in one["calls"]
+        ),
+        "Copies": lambda one: _below(
+            (CodeSpan(f"{copy['source']} to {copy['target']}"), f" line {copy['line']}") for copy in one["copies"]
+        ),
+        "Variables": codes("variables"),
+        "Where": lambda one: (CodeSpan(one["path"]), f" line {one['line']}"),
+    }
     mapset: dict[str, Column] = {
         "Mapset": code("name"),
         "Maps": codes("maps"),
@@ -83,6 +95,7 @@ def around(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
         "Used by": lambda one: used_by(one) or ("nothing here",),
     }
     yield from _section("Jobs", _jobs(estate["jobs"], names))
+    yield from _section("Programs in CL", table(estate["control_programs"], control))
     yield from _section("Maps", table(estate["maps"], mapset))
     yield from _section("Copybooks", table(estate["copybooks"], copybook))
 
@@ -138,6 +151,7 @@ def as_json(estate: EstateView, names: NameIndex) -> dict[str, Json]:
             for page, document in estate["programs"].items()
         ],
         "jobs": list(estate["jobs"]),
+        "control_programs": list(estate["control_programs"]),
         "transactions": list(estate["transactions"]),
         "maps": list(estate["maps"]),
         "copybooks": list(estate["copybooks"]),
@@ -191,6 +205,11 @@ def _glance(estate: EstateView) -> Block:
     beside = (
         counted(len(jobs), "job"),
         counted(len(estate["transactions"]), "transaction"),
+        *(
+            [counted(len(estate["control_programs"]), "program in CL", "programs in CL")]
+            if estate["control_programs"]
+            else []
+        ),
         counted(len(estate["maps"]), "mapset"),
         counted(len(estate["layouts"]), "copybook"),
         counted(sum(one["defined_as"] is None for one in estate["tables"]), "table"),
@@ -314,6 +333,11 @@ def _jobs(jobs: Sequence[JobView], names: NameIndex) -> list[Block]:
             "Where": lambda at: (CodeSpan(at[0]["path"]), f" line {at[1]['line']}"),
         },
     )
+
+
+def _below(cells: Iterable[Cell]) -> Cell:
+    """Return several cells as one, each on a line of its own."""
+    return tuple(piece for cell in cells for piece in (BELOW, *cell))[1:]
 
 
 def _dd(dd: DdView) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from penstock.cobol.estate import User
     from penstock.cobol.estate.jcl import JobStep as LinkedStep
     from penstock.scribe.pages.estate import (
+        ControlView,
         CopybookView,
         DataSetView,
         DbTableView,
@@ -60,6 +61,7 @@ def estate_of(
         "programs": programs,
         "layouts": layouts,
         "jobs": list(_jobs(linked)),
+        "control_programs": list(_control_programs(linked)),
         "maps": list(_maps(linked, whose)),
         "copybooks": _copybooks(programs, layouts),
         "tables": list(_tables(linked, whose)),
@@ -136,6 +138,21 @@ def _step(step: LinkedStep) -> StepView:
         "line": step.line,
         "dds": [{"name": dd.name, "datasets": list(dd.dsns)} for dd in step.dds],
     }
+
+
+def _control_programs(linked: Linked) -> Iterator[ControlView]:
+    for member in linked.members:
+        if member.variables is not None:
+            yield {
+                "name": member.name.upper(),
+                "path": member.path,
+                "line": member.variables.line,
+                "calls": [
+                    {"program": call.program, "line": call.line, "is_sure": call.is_sure} for call in member.calls
+                ],
+                "copies": [{"source": copy.source, "target": copy.target, "line": copy.line} for copy in member.copies],
+                "variables": [one.name for one in member.variables.declared],
+            }
 
 
 def _maps(linked: Linked, whose: _Whose) -> Iterator[MapsetView]:

@@ -2,16 +2,15 @@
 
 The site opens from disk: no page requests anything but files next to it. The search index is a script and not JSON, because a
 browser lets a page from disk load scripts next to it, but fetch nothing. Law: every link leads to an existing page or line; what
-has no content has neither page nor tab. Leaves to others: writing the files, and what a page looks like (`templates`, `static`).
+has no content has neither page nor tab. Leaves to others: what the search finds (`finding`), writing the files, and what a page
+looks like (`templates`, `static`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.cobol.program import key
 from penstock.scribe.pages import copybook, html, index, program
 from penstock.scribe.pages.blocks import DocumentLink, PageSection, TextBlock, joined
 from penstock.scribe.pages.copied import CopyView, of_copies
@@ -19,16 +18,13 @@ from penstock.scribe.pages.copies import MOST_COPIES, compared, differences
 from penstock.scribe.pages.estate import (
     NameIndex,
     copybook_path,
-    item_anchor,
-    line_of_item,
+    data_path,
     name_of,
-    paragraph_anchor,
     program_path,
 )
+from penstock.scribe.pages.finding import search_script
 from penstock.scribe.pages.flows import sections as sections_of_flows
-from penstock.scribe.pages.packing import packed
 from penstock.scribe.pages.wiring import estate_script
-from penstock.text import escape
 from penstock.text.notices import counted
 
 if TYPE_CHECKING:
@@ -40,8 +36,6 @@ if TYPE_CHECKING:
 
 TERMS_PER_PAGE = 1_500
 """The most names on one page of the data dictionary: about half a megabyte, which a browser lays out at once."""
-KINDS = ("program", "transaction", "job", "paragraph", "resource", "copybook", "data")
-"""What can be searched for. Of equal matches the first kind is shown first: a program's name means the program."""
 
 
 class SiteFrame(NamedTuple):
@@ -114,7 +108,7 @@ def of_estate(estate: EstateView, frame: SiteFrame, flows: EstateFlows | None = 
     yield "style.css", html.environment().get_template("base.css").render() + own
     for name in ("site.js", "graph.js"):
         yield name, resources.files("penstock.scribe.pages").joinpath("static", name).read_text("utf-8")
-    yield "search.js", _search(estate, _parts(terms))
+    yield "search.js", search_script(estate, _parts(terms), flows)
     if flows is not None:
         yield "estate.js", estate_script(flows.graph, flows.pages)
 
@@ -140,10 +134,10 @@ def of_dictionary(terms: Sequence[Json], names: NameIndex) -> Iterator[tuple[str
     """Yield the pages of the data dictionary: the path of each without suffix, which names it has, and its section."""
     parts = _parts(terms)
     for here, part in enumerate(parts):
-        numbers = (str(at + 1) if at == here else DocumentLink(str(at + 1), _data_path(at)) for at in range(len(parts)))
+        numbers = (str(at + 1) if at == here else DocumentLink(str(at + 1), data_path(at)) for at in range(len(parts)))
         pages = (TextBlock(("Pages: ", *joined(numbers, " · "))),) if len(parts) > 1 else ()
         lead = f"Names {here * TERMS_PER_PAGE + 1} to {here * TERMS_PER_PAGE + len(part)} of {len(terms)}"
-        yield _data_path(here), lead, PageSection("Names", (*pages, *index.dictionary(part, names)))
+        yield data_path(here), lead, PageSection("Names", (*pages, *index.dictionary(part, names)))
 
 
 def of_document(
@@ -194,76 +188,6 @@ def sections_of(path: str, document: Json, names: NameIndex) -> Iterator[PageSec
     return copybook.sections(page, document, names)
 
 
-def _data_path(at: int) -> str:
-    return "data" if at == 0 else f"data-{at + 1}"
-
-
 def _parts(terms: Sequence[Json]) -> list[Sequence[Json]]:
     """Return the names of the data dictionary, split into pages."""
     return [terms[at : at + TERMS_PER_PAGE] for at in range(0, len(terms), TERMS_PER_PAGE)]
-
-
-def _told_apart(documents: Json) -> Iterator[tuple[str, str, Json]]:
-    """Yield documents with their pages, and what tells each from others of its name: the name, or else its file."""
-    alike = Counter(key(name_of(document)) for document in documents.values())
-    for page, document in documents.items():
-        name = name_of(document)
-        yield page, name if alike[key(name)] == 1 else document["header"]["file_name"], document
-
-
-def _search(estate: EstateView, pages: Sequence[Sequence[Json]]) -> str:
-    """Return the index that the script searches: names, each with its kind, its page and the place in it.
-
-    Pages and kinds are given as numbers in two lists, as each applies to thousands of names. Names are made inert here, because a
-    script puts them on the page and no template sees them; that it inserts them as text is the script's part.
-    """
-    places: list[tuple[str, str]] = [("parts.html", ""), ("resources.html", "")]
-    entries: list[tuple[str, int, int, str]] = []
-
-    def add(name: str, kind: str, place: int, anchor: str = "") -> None:
-        entries.append((escape.show_name(name), KINDS.index(kind), place, anchor))
-
-    def paragraphs(document: Json) -> None:
-        for item in document["paragraphs"]:
-            add(item["paragraph_name"], "paragraph", len(places) - 1, paragraph_anchor(item["start_line"]))
-
-    for page, where, document in _told_apart(estate["programs"]):
-        places.append((f"{program_path(page)}.html", escape.show_name(where)))
-        add(name_of(document), "program", len(places) - 1)
-        paragraphs(document)
-    # A copybook's data item that some program copies is in the data dictionary, with all its uses. Only items that no program has
-    # are found on the page of their copybook: otherwise every name would be found once per copybook, and little else.
-    known = {"FILLER", *(key(term["name"]) for part in pages for term in part)}
-    for page, where, document in _told_apart(estate["layouts"]):
-        places.append((f"{copybook_path(page)}.html", escape.show_name(where)))
-        add(name_of(document), "copybook", len(places) - 1)
-        paragraphs(document)
-        for item in document["data_items"]:
-            line = line_of_item(item)
-            if line is not None and key(item["name"]) not in known:
-                add(item["name"], "data", len(places) - 1, item_anchor(line))
-    # From here on entries lead to pages of the estate: to a section of one, because tables there have no anchors for their rows.
-    for transaction in estate["transactions"]:
-        add(transaction["name"], "transaction", len(places), "how-it-is-entered")
-    places.append(("index.html", ""))
-    for job in estate["jobs"]:
-        add(job["name"], "job", 0, "jobs")
-    for one in estate["copybooks"]:
-        if one["id"] is None:
-            add(one["name"], "copybook", 0, "copybooks")
-    for resource in estate["crud"]:
-        add(resource["resource"], "resource", 1)
-    for at, part in enumerate(pages):
-        for number, term in enumerate(part):
-            add(term["name"], "data", len(places), f"n{number}")
-        places.append((f"{_data_path(at)}.html", ""))
-    # A list for each column: the script searches all names at once, and numbers of one kind compress well.
-    found = {
-        "kinds": KINDS,
-        "pages": places,
-        "names": [name for name, _, _, _ in entries],
-        "kindOf": [kind for _, kind, _, _ in entries],
-        "pageOf": [place for _, _, place, _ in entries],
-        "anchors": [anchor for _, _, _, anchor in entries],
-    }
-    return f'penstock.index("{packed(found)}");\n'
