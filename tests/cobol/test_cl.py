@@ -125,6 +125,35 @@ def test_cl_programs_of_one_name_keep_the_names_of_others() -> None:
     assert edges(graph, "SHOW", "program")["RUN", "calls", "SHOW"] == "is"
 
 
+def test_what_a_variable_names_is_cited_where_it_gets_its_value() -> None:
+    """The command says only the variable: the lines that name the file or the program belong to the edge, and so does an OVRDBF."""
+    text = b""" PGM
+ DCL &FROM *CHAR 10 'DAY'
+ DCL &TO *CHAR 10
+ CHGVAR &TO 'MONTH'
+ OVRDBF FILE(MONTH) TOFILE(YEAR)
+ CPYF FROMFILE(LIB/&FROM) +
+   TOFILE(LIB/&TO)
+ CHGVAR &FROM 'SHOW'
+ CALL &FROM
+"""
+    graph = graph_of({"SHOW.cbl": SHOW, "RUN.clp": text})
+    cited = {
+        f"{edge.verb} {edge.target.name}": {one.line for one in edge.citations}
+        for edge in graph.drawn
+        if edge.source.name == "RUN"
+    }
+    # Both files of a copy are cited by either edge; it goes to YEAR only by the OVRDBF.
+    assert cited == {
+        "reads DAY": {2, 4, 5, 6},
+        "reads SHOW": {4, 5, 6, 8},
+        "writes MONTH": {2, 4, 6, 8},
+        "writes YEAR": {2, 4, 5, 6, 8},
+        "calls DAY": {2, 9},
+        "calls SHOW": {8, 9},
+    }
+
+
 @pytest.mark.parametrize(
     "text",
     [

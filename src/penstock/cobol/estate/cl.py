@@ -88,6 +88,8 @@ class ClCall(NamedTuple):
     """Whether another job calls the program, with copies of the values."""
     end_line: int = 0
     """The last line of the command."""
+    said_lines: tuple[int, ...] = ()
+    """The lines that say which program a variable names, if one does."""
 
 
 class ClCopy(NamedTuple):
@@ -101,6 +103,8 @@ class ClCopy(NamedTuple):
     """Whether the fields of a record may get other places."""
     is_sure: bool
     """Whether both files are named by texts, and no OVRDBF directs either."""
+    said_lines: tuple[int, ...]
+    """The lines besides those of the command that say which files it means: of a variable's value, or of an OVRDBF."""
 
 
 class ClVariable(NamedTuple):
@@ -160,14 +164,14 @@ def copies(text: str) -> tuple[ClCopy, ...]:
 def _done(text: str) -> Iterator[ClCall | ClCopy]:
     """Yield the calls and copies of a CL program, in order."""
     joined = _joined(text)
-    values = _values(joined)
+    values = _values(joined, line_in(text))
     directed: dict[str, tuple[str, int]] = {}
     for line, end_line, is_submitted, command, operands in _commands(text, joined):
         if command == "OVRDBF":
             file, to = _operand(operands, "FILE", 0), _operand(operands, "TOFILE", 1)
             if file and to and (file in directed or len(directed) < _MOST_DIRECTED):
-                names, is_sure = _meant(to, values)
-                directed[file] = (names[0] if is_sure else "", line)
+                meant = _meant(to, values)
+                directed[file] = (next(iter(meant.lines)) if meant.is_sure else "", line)
         elif command == "DLTOVR" and (said := _DELETED.match(operands)):
             deleted = said[1].upper().split()
             for name in list(directed) if "*ALL" in deleted else deleted:
@@ -176,25 +180,31 @@ def _done(text: str) -> Iterator[ClCall | ClCopy]:
             program = _operand(operands, "PRC" if command == "CALLPRC" else "PGM", 0)
             # Another job has none of the overrides of this one.
             files = () if is_submitted else tuple((file, *to) for file, to in directed.items())
-            names, is_sure = _meant(program, values)
-            passed = _arguments(operands)
-            for name in filter(None, names):
-                yield ClCall(name, line, files, is_sure, passed, is_submitted, end_line)
+            meant, passed = _meant(program, values), _arguments(operands)
+            for name, lines in meant.lines.items():
+                if name:
+                    yield ClCall(name, line, files, meant.is_sure, passed, is_submitted, end_line, lines)
         elif command == "CPYF":
             ends = [_files(_operand(operands, *one), values, directed) for one in (("FROMFILE", 0), ("TOFILE", 1))]
             is_sure, is_rebuilt = all(len(names) == 1 for names in ends), _REBUILT.search(operands) is not None
             for source, target in product(*ends):
                 if source and target and source != target:
-                    yield ClCopy(source, target, line, end_line, is_rebuilt, is_sure)
+                    lines = tuple(dict.fromkeys((*ends[0][source], *ends[1][target])))
+                    yield ClCopy(source, target, line, end_line, is_rebuilt, is_sure, lines)
 
 
 def _files(
-    operand: str, values: Mapping[str, tuple[tuple[str, ...], bool]], directed: Mapping[str, tuple[str, int]]
-) -> list[str]:
-    """Return the files that a command may mean, with "" if there may be others, and those to which OVRDBF directs them."""
-    names, is_sure = _meant(operand, values)
-    to = [directed[name][0] for name in names if name in directed]
-    return list(dict.fromkeys((*names[:_MOST_NAMES], *to[:_MOST_NAMES], *([] if is_sure else [""]))))
+    operand: str, values: Mapping[str, _Meant], directed: Mapping[str, tuple[str, int]]
+) -> dict[str, tuple[int, ...]]:
+    """Return the files that a command may mean, with "" if there may be others, and those to which OVRDBF directs them, each with
+    the lines elsewhere that say so.
+    """
+    meant = _meant(operand, values)
+    found = dict(list(meant.lines.items())[:_MOST_NAMES])
+    to = [(*directed[name], said) for name, said in meant.lines.items() if name in directed]
+    for name, line, said in to[:_MOST_NAMES]:
+        found.setdefault(name, (*said, line))
+    return found if meant.is_sure else found | {"": ()}
 
 
 def variables(text: str) -> ClVariables:
@@ -281,32 +291,39 @@ def _arguments(operands: str) -> tuple[str, ...]:
     return tuple((one[1] or one[2]).upper() if one is not None else "" for one in passed)
 
 
-def _meant(operand: str, values: Mapping[str, tuple[tuple[str, ...], bool]]) -> tuple[tuple[str, ...], bool]:
-    """Return the names that an operand may mean, none if it is a variable without a text, and whether it means a single one."""
-    names, is_sure = values.get(operand, (() if operand.startswith("&") else (operand,), True))
-    return names, is_sure and len(names) == 1
+class _Meant(NamedTuple):
+    """What an operand may mean: names, each with the lines elsewhere that say so, and whether it certainly means a single one."""
+
+    lines: Mapping[str, tuple[int, ...]]
+    is_sure: bool
 
 
-def _values(text: str) -> dict[str, tuple[tuple[str, ...], bool]]:
-    """Return the texts that each variable is given, in capitals, and whether it certainly has no other value.
+def _meant(operand: str, values: Mapping[str, _Meant]) -> _Meant:
+    """Return what an operand may mean; nothing if it is a variable without a text."""
+    return values.get(operand) or (_Meant({}, False) if operand.startswith("&") else _Meant({operand: ()}, True))
+
+
+def _values(text: str, line_of: Callable[[int], int]) -> dict[str, _Meant]:
+    """Return the texts that each variable is given, in capitals.
 
     Args:
         text: The program, each command on one line.
+        line_of: Returns the line of a place.
     """
-    found: dict[str, dict[str, None]] = {}
+    found: dict[str, dict[str, tuple[int, ...]]] = {}
     unsure: set[str] = set()
     for said in _GIVEN.finditer(text):
         name = (said["named"] or said["alone"]).upper()
         value = _TEXT.search(_EXPRESSION.sub("", said["rest"]))
         named = _QUALIFIED.fullmatch((value[1] or value[2] or "").strip()) if value is not None else None
         if named is not None:
-            found.setdefault(name, {})[named[1].upper()] = None
+            found.setdefault(name, {}).setdefault(named[1].upper(), (line_of(said.start()),))
         elif said["verb"].upper() == "CHGVAR":
             unsure.add(name)
     # Any other command may set a variable that it names.
     others = _ASKED.sub("", _GIVEN.sub("", text)) if found else ""
     unsure |= {name.upper() for name in _VARIABLE.findall(others)}
-    return {name: (tuple(values), name not in unsure) for name, values in found.items()}
+    return {name: _Meant(texts, name not in unsure and len(texts) == 1) for name, texts in found.items()}
 
 
 class _Command(NamedTuple):

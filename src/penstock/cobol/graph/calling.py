@@ -133,10 +133,10 @@ class Calling:
         for member in self._members:
             for call in member.calls:
                 me, other = NodeId("program", member.name.upper()), NodeId("program", call.program)
-                place = CitedLine(member.path, call.line)
+                places = tuple(CitedLine(member.path, line) for line in (call.line, *call.said_lines))
                 certainty: Certainty = "is" if call.is_sure else "may"
                 why = "" if call.is_sure else "a variable of CL has its name"
-                self.add(EstateEdge(me, "calls", other, certainty, (place,), why))
+                self.add(EstateEdge(me, "calls", other, certainty, places, why))
 
     def _of_procedure(self, edge: EstateEdge) -> Iterator[EstateEdge]:
         """Yield the calls of the programs that a stored procedure runs; the call itself if no source of the estate creates it."""
