@@ -37,6 +37,7 @@ _SELECT = re.compile(r"\bSELECT\s+(?:OPTIONAL\s+)?([\w-]+)([^.]*(?:\.(?!\s)[^.]*
 _PROCEDURE = re.compile(r"\bPROCEDURE\s+DIVISION\b")
 _CLASS = re.compile(r"([\w-]+)\s+IS\s+CLASS\s+['\"]([\w$-]+)")
 _INVOKED = re.compile(r"\bINVOKED\s+AS\s+==\s*([\w-]+)")
+_ENTRY = re.compile(r"\bENTRY\s+['\"]([\w$#@-]+)['\"]")
 _PROTOTYPE = re.compile(r"\bPROGRAM-ID\s*\.\s*([\w-]+)(.*?)\bEND\s+PROGRAM\b", re.DOTALL)
 _OF_MAPS = "LFAICPHVO"  # what the name of a field or map ends in, by what it holds
 _REPLACED = re.compile(r"==([^=]*)==\s*BY\s*==([^=]*)==", re.IGNORECASE)
@@ -80,6 +81,8 @@ class Citations:
         self._screens: dict[str, list[set[str]]] = defaultdict(list)
         self._means: dict[str, list[set[str]]] = defaultdict(list)
         """By a cursor, a file, a class or a word of a vocabulary, what it stands for."""
+        self._entries: dict[str, set[str]] = {}
+        """By path, the names of ENTRY statements, which are names of the program."""
         self._copied_with: dict[str, set[str]] = defaultdict(set)
         """By copybook, the words that a COPY of it gives to be put into it."""
         self._replaced: dict[str, list[tuple[set[str], set[str]]]] = {}
@@ -101,6 +104,8 @@ class Citations:
         if found is None:
             names = {name for one in (node, *self._around[node]) for name in _names_of(one)}
             names |= {_stem(self._paths.get(node, ""))} - {""}
+            if node.startswith("program "):
+                names |= self._entries.get(self._paths.get(node, ""), set())
             if node.startswith("paragraph "):
                 names |= {one for name in _names_of(node) if name in self._sections for one in self._sections[name]}
             known = [one for name in names for one in (name, _tail(name)) if one in self._conditions]
@@ -124,6 +129,7 @@ class Citations:
             self._means[found[1]].append(set(_words(found[0])))
         for name, clauses in _SELECT.findall(_PROCEDURE.split(whole, 1)[0]):
             self._means[name].append(set(_words(clauses)))  # its status, its keys, the keys that end its screens
+        self._entries[path] = set(_ENTRY.findall(whole))
         for word, name in _CLASS.findall(whole):
             self._means[word].append({name})
         for name, prototype in _PROTOTYPE.findall(whole) if "INVOKED" in whole else ():

@@ -33,7 +33,9 @@ _ABOUT_SIZE = frozenset({"comment_lines", "copybook_line", "why", "end_line"})
 """Keys that comments change: how many there are, lines of another file or of one that is not named, and the end of a paragraph,
 which may be before or behind the comments above the next one."""
 _EXEC, _END_EXEC = re.compile(r"(?i)\bexec\b"), re.compile(r"(?i)\bend-exec\b")
-_LINE_IN_TEXT = re.compile(r"\bline(s?) (\d+)")
+_SENTENCES = frozenset({"resolved_from", "program_type_reason", "dead_code_reason", "doubts", "question", "reason"})
+"""Keys of texts that are the product's own and may name a line: evidence and literals have the words of the source."""
+_LINE_IN_TEXT = re.compile(r"(?:^|\bat |\()line (\d+)")
 _SHOWN = 3  # differences of one law
 _AROUND = 60  # characters around a difference
 
@@ -212,9 +214,12 @@ def _moved(value: Any, moved: dict[str, list[int]] | None, path: str, key: str =
     places = moved.get(path, [])
     if type(value) is int and key in _LINES and 0 < value < len(places):
         return places[value]
-    if isinstance(value, str):
+    if isinstance(value, str) and key in _SENTENCES:
         return _LINE_IN_TEXT.sub(
-            lambda found: f"line{found[1]} {places[int(found[2])]}" if int(found[2]) < len(places) else found[0], value
+            lambda found: (
+                found[0].replace(found[1], str(places[int(found[1])])) if int(found[1]) < len(places) else found[0]
+            ),
+            value,
         )
     return value
 

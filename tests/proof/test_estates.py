@@ -79,11 +79,12 @@ def test_what_changes_with_its_spelling_is_a_fault() -> None:
         (14, "program WCLASS"),
         (15, "program DSMOVOBJ"),
         (16, "field PAY.WS-SHOWN"),
-        (17, None),
+        (17, "program TAXES"),
+        (18, None),
     ],
 )
 def test_a_place_may_name_an_end_by_another_word(line: int, to: str | None) -> None:
-    """Copies within copies, a SELECT, a class, a word of a vocabulary and a screen say which names a statement stands for."""
+    """Copies within copies, a SELECT, a class, a vocabulary, a screen and an ENTRY say which names a statement stands for."""
     shown = [
         "       IDENTIFICATION DIVISION.",
         "       PROGRAM-ID. PAY.",
@@ -101,11 +102,24 @@ def test_a_place_may_name_an_end_by_another_word(line: int, to: str | None) -> N
         "           INVOKE WINDOW 'new'.",
         "           MOVE-OBJECT A B.",
         "           ACCEPT ASKED.",
+        "           CALL 'TAX-OF-YEAR'.",
         "           GOBACK.",
     ]
+    taxes = (
+        "       PROGRAM-ID. TAXES.\n       PROCEDURE DIVISION.\n           ENTRY 'TAX-OF-YEAR'.\n           GOBACK.\n"
+    )
     words = "PROGRAM-ID. DsMovObj EXTERNAL.\n LINKAGE SECTION.\n INVOKED AS ==MOVE-OBJECT <a> <b>==.\n END PROGRAM DsMovObj."
     texts = {"PAY.cbl": "\n".join(shown), "OUTER.cpy": "    COPY INNER.", "INNER.cpy": " DEEP.", "WORDS.cpy": words}
+    texts["UTIL.cbl"] = taxes
     files = named([(path, text.encode()) for path, text in texts.items()])
     judge = Citations(files, view(files))
     edge = {"from": "program NOBODY", "to": to or "field PAY.OTHER", "citations": [{"path": "PAY.cbl", "line": line}]}
     assert judge.name_an_end(edge) is (to is not None)
+
+
+def test_a_line_that_a_literal_names_does_not_move() -> None:
+    """Comments move the lines that the product names, in citations and in its own sentences, but not the words of a source."""
+    text = _PROGRAM.replace("PIC X(8).", "PIC X(8) VALUE 'line 4'.").replace("'TAX' USING", "WS-AREA USING")
+    text = text.replace("MOVE 'A'", "MOVE 'line 2'")
+    files = named([("LEDGER.cbl", text.encode())])
+    assert list(estate_laws.faults(files, view(files), random.Random(1))) == []
