@@ -138,6 +138,8 @@ def known(text: str, path: str) -> Located:
         ("a/REC.cpy", fixed("01  A PIC X."), "copybook"),
         ("a/WRONG.cpy", program("    GOBACK."), "cobol"),
         ("a/REC", fixed("    05  A PIC X."), "copybook"),
+        ("a/PROD.LIB(REC)", fixed("    05  A PIC X."), "copybook"),
+        ("a/PROD.LIB(REC).doc", fixed("    05  A PIC X."), None),
         ("a/T.dcl", "     EXEC SQL DECLARE T TABLE (A CHAR(1)) END-EXEC.", "dclgen"),
         ("a/JOB1.txt", JOB, "jcl"),
         ("a/P.prc", PROC, "proc"),
@@ -174,6 +176,23 @@ def known(text: str, path: str) -> Located:
 def test_a_file_is_what_it_says_and_else_what_it_is_called(name: str, text: str, kind: Kind | None) -> None:
     """Content decides between kinds that share a suffix; documents have no kind."""
     assert kind_of(name, text.encode()) == kind
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a.b/PAY01.cbl", "PAY01"),
+        ("PAY01.cob.txt", "PAY01"),
+        ("a.b/PROD.PAY-IN.LIB(PAY01).txt", "PAY01"),
+        ("PROD.LIB(#PAY)", "#PAY"),
+        ("pay01(old).cbl", "pay01(old)"),  # a copy of a file beside it, and no data set
+        ("PROD.LIB(PAY01", "PROD"),
+        ("PAY01.cbl (1).txt", "PAY01"),
+    ],
+)
+def test_a_file_is_a_member_of_its_own_name_or_of_that_in_the_name_of_its_library(path: str, name: str) -> None:
+    """Some tools name what they download after the whole data set: LIBRARY(MEMBER)."""
+    assert member(path, "jcl", b"").name == name
 
 
 def test_ebcdic_members_are_recognised() -> None:

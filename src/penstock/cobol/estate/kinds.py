@@ -130,8 +130,8 @@ def is_of_a_shop(name: str) -> bool:
 
 
 def _suffix(name: str) -> str:
-    """Return what is behind the last period of a file's name, in small letters; "" for none."""
-    last = name.rpartition("/")[2]
+    """Return what is behind the last period of a file's name, in small letters; "" for none, as in `PROD.LIB(PAY)`."""
+    last = name.rpartition("/")[2].rpartition(")")[2]
     return last.rpartition(".")[2].lower() if "." in last else ""
 
 

@@ -6,6 +6,7 @@ linear time.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..reading import read
@@ -54,7 +55,7 @@ class Member(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The member name: the file's, without folders and suffix."""
+        """The member name, by its file."""
         return stem(self.path)
 
     @property
@@ -72,9 +73,15 @@ class Member(NamedTuple):
         return tuple(dict.fromkeys(filter(None, found)))
 
 
+_OF_LIBRARY = re.compile(r"[\w$#@-]+(?:\.[\w$#@-]+)+\(([A-Z$#@][A-Z0-9$#@]{0,7})\)", re.IGNORECASE)
+"""The beginning of a file's name that has the whole name of a data set member."""
+
+
 def stem(path: str) -> str:
-    """Return the name of a file without folders and suffix, which is the name of the data set member."""
-    return path.rpartition("/")[2].partition(".")[0]
+    """Return the name of the data set member that a file is: its own without folders and suffix; `PAY` of `PROD.LIB(PAY).txt`."""
+    name = path.rpartition("/")[2]
+    whole = _OF_LIBRARY.match(name)
+    return whole[1] if whole else name.partition(".")[0]
 
 
 def declaring(path: str, code: str) -> Member | None:
