@@ -1307,6 +1307,68 @@ def test_a_name_that_no_program_has_may_be_that_of_its_file() -> None:
     }
 
 
+_READER = """\
+       ID DIVISION.
+       PROGRAM-ID. PAY.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO DD1.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F.
+           COPY REC.
+       PROCEDURE DIVISION.
+           READ F.
+           GOBACK.
+"""
+
+
+@pytest.mark.proves("C-16", "C-17")
+def test_files_named_after_whole_data_sets_are_their_members() -> None:
+    """`LIB(MEMBER).txt` is the copybook MEMBER, the job JOB@MEMBER, and the program that is run by this name."""
+    run = b"//J JOB\n//S EXEC PGM=PAY\n//DD1 DD DSN=A.B,DISP=SHR\n"
+    files = {
+        "PROD.SRC(PAY).txt": _READER.encode(),
+        "PROD.SRC(PAYOLD).txt": _READER.encode(),
+        "PROD.CPY(REC).txt": b"       01  REC.\n           05  A PIC X.\n",
+        "PROD.JCL(RUN1).txt": run,
+        "PROD.JCL(RUN2).txt": run.replace(b"SHR", b"OLD"),
+    }
+    said = {f"{one.source} {one.verb} {one.target} {one.certainty}" for one in graph_of(files).drawn}
+    assert {
+        "PAY@PROD.SRC(PAY).txt copies REC is",
+        "PAY@PROD.SRC(PAY).txt.F bound to A.B is",
+        "J@RUN1.S runs PAY@PROD.SRC(PAY).txt is",
+        "J@RUN2.S reads A.B is",
+    } <= said
+    assert not any(("bound to" in one or "runs" in one) and "PAYOLD" in one for one in said)
+
+
+@pytest.mark.proves("C-17")
+def test_the_files_of_several_programs_of_one_name_may_be_bound() -> None:
+    """A step runs one of them: the file of each may be the data set of its DD, as the step may run each."""
+    files = {
+        "one.cbl": _READER.encode(),
+        "two.cbl": _READER.encode(),
+        "j.jcl": b"//J JOB\n//S EXEC PGM=PAY\n//DD1 DD DSN=A.B,DISP=SHR\n",
+    }
+    why = "several programs are called PAY"
+    edges = [one for one in graph_of(files).drawn if one.verb in {"runs", "bound to"}]
+    assert {(one.verb, one.certainty, one.why) for one in edges} == {("runs", "may", why), ("bound to", "may", why)}
+    assert len(edges) == 4
+
+
+@pytest.mark.proves("C-17")
+def test_idcams_reads_what_it_exports() -> None:
+    """EXPORT names the data set that it reads, and the DD that it writes; to disconnect a catalog reads nothing."""
+    job = (
+        b"//J JOB\n//S EXEC PGM=IDCAMS\n//OUT DD DSN=A.DUMP,DISP=OLD\n//SYSIN DD *\n"
+        b"  EXPORT -\n    A.KSDS OUTFILE(OUT) TEMPORARY\n  EXPORT A.CATALOG DISCONNECT\n/*\n"
+    )
+    said = {f"{one.verb} {one.target} {one.certainty}" for one in graph_of({"j.jcl": job}).drawn}
+    assert {one for one in said if one.startswith(("reads", "writes"))} == {"reads A.KSDS is", "writes A.DUMP is"}
+
+
 @pytest.mark.proves("C-16")
 def test_a_transaction_starts_a_program_of_the_region_whoever_asks_for_it() -> None:
     """The name alone decides: a program of that name in the asking program's file is no nearer than another."""

@@ -119,9 +119,9 @@ class Arriving:
         name = self._callees.reached(name)
         # A region starts programs by name, whichever program requests the transaction.
         found = self._callees.called(name, None if sending.by == "transaction" else part)
-        why, doubt = sending.why, self._callees.doubt(name)
-        if (doubt or len(found) > 1) and certainty == "is":
-            certainty, why = "may", doubt or f"several programs are called {name}"
+        why, doubt = sending.why, self._callees.doubt(name, found)
+        if doubt and certainty == "is":
+            certainty, why = "may", doubt
         hidden = "" if found else self._callees.hidden(name)
         here = CitedLine.spanning(part.path, sending.line, sending.end_line, sending.copybook)
         return _Reached(self._calling.nodes(name, found), found, certainty, why, hidden, here)

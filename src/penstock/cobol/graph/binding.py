@@ -138,8 +138,9 @@ class Binding:
         """Add what a step does with a data set, and which files of its programs are bound to it."""
         files: dict[tuple[int, FileBinding], str] = {}
         for program in use.step.step.programs:
-            doubt = self._callees.doubt(program.upper())
-            for number, _ in self._callees.called(program.upper()):
+            found = self._callees.called(program.upper())
+            doubt = self._callees.doubt(program.upper(), found)
+            for number, _ in found:
                 files |= {(number, file): doubt for file in self._parts[number].files if use.dd in file.dds}
         for (number, file), doubt in files.items():
             why = file.why(use.data_set.name) or doubt or use.doubt

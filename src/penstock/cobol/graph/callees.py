@@ -57,9 +57,17 @@ class Callees:
         outside = self._names.outside(name)
         return f"the {name} that is here is contained in {outside}, and known in that alone" if outside else ""
 
-    def doubt(self, name: str) -> str:
-        """Return why a called name may not mean the programs that it leads to: only their file has that name; "" otherwise."""
-        return f"no program is called {name}, a file is" if self._names.is_file(name) else ""
+    def doubt(self, name: str, found: Sequence[tuple[int, ProgramEntry]]) -> str:
+        """Return why a called name may not mean a program that it leads to: only its file has that name, or several have it; ""
+        otherwise.
+
+        Args:
+            name: The name, in capitals.
+            found: What `called` returns for it.
+        """
+        if self._names.is_file(name):
+            return f"no program is called {name}, a file is"
+        return f"several programs are called {name}" if len({number for number, _ in found}) > 1 else ""
 
 
 def _place(part: ProgramPart) -> ProgramPlace:

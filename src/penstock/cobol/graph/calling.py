@@ -73,13 +73,12 @@ class Calling:
             return
         name = self._callees.reached(edge.target.name)
         found = self._callees.called(name, part)
-        nodes = self.nodes(name, found)
-        hidden, doubt = "" if found else self._callees.hidden(name), self._callees.doubt(name)
-        for node in nodes:
+        hidden, doubt = "" if found else self._callees.hidden(name), self._callees.doubt(name, found)
+        for node in self.nodes(name, found):
             certainty: Certainty = "unknown" if hidden else edge.certainty
             why = hidden or edge.why
-            if (doubt or len(nodes) > 1) and certainty == "is":
-                certainty, why = "may", doubt or f"several programs are called {name}"
+            if doubt and certainty == "is":
+                certainty, why = "may", doubt
             elif not doubt and node.name.partition("@")[0] != name:
                 why = why or f"by its entry {name}"
             self._drawing.add(edge._replace(target=node, certainty=certainty, why=why))

@@ -44,6 +44,8 @@ FNAMES = re.compile(r"FNAMES=\(?([A-Z0-9$#@,]+)\)?", re.IGNORECASE)
 # INFILE and OUTFILE, INDATASET and OUTDATASET, or IFILE and OFILE, IDS and ODS; the first letter gives the direction.
 REPRO_FILES = re.compile(r"\b(I|O)(?:N|UT)?FILE[ ]*\([ ]*([A-Z0-9$#@]+)", re.IGNORECASE)
 REPRO_SETS = re.compile(r"\b(I|O)(?:(?:N|UT)DATASET|DS)[ ]*\([ ]*([^\s()]+(?:\([^\s()]*\))?)", re.IGNORECASE)
+# DISCONNECT reads nothing: it forgets where a catalog is.
+_EXPORTED = re.compile(r"(?im)^[ ]*EXPORT[ ]+(?![^\n]*\b(?:DISCONNECT|DCON)\b)([^\s()]+(?:\([^\s()]*\))?)")
 # A name may hold variables that a scheduler or a template fills in: PROD.CUST.D%%ODATE, ${HLQ}.CUST.
 _NAME = r"'[^'\n]*'|[^\s()',;]+(?:\([^\s()]*\))?"
 _DSN = re.compile(_NAME)
@@ -267,7 +269,7 @@ def _utility(use: StepDataSet) -> Verb | None:
 
 
 def repro(step: StepOfJob) -> Iterator[EstateEdge]:
-    """Yield the data sets that an IDCAMS step copies by name."""
+    """Yield the data sets that an IDCAMS step copies or exports by name."""
     if key(step.step.program or "") != "IDCAMS":
         return
     for path, dd in step.dds:
@@ -275,6 +277,9 @@ def repro(step: StepOfJob) -> Iterator[EstateEdge]:
             target = NodeId("dataset", data_set(name.strip("'"), step.job.name))
             verb: Verb = "writes" if way.upper() == "O" else "reads"
             yield EstateEdge(step.node, verb, target, "is", stated_at(path, dd))
+        for name in _EXPORTED.findall(idcams_control(dd)) if key(dd.name) == "SYSIN" else ():
+            target = NodeId("dataset", data_set(name.strip("'"), step.job.name))
+            yield EstateEdge(step.node, "reads", target, "is", stated_at(path, dd))
 
 
 def catalogued(step: StepOfJob) -> Iterator[EstateEdge]:
