@@ -248,6 +248,27 @@ def test_a_copybook_without_data_is_told_what_it_is(text: str, reason: str, tmp_
     assert read == FileRead("nothing", reason=reason)
 
 
+def test_a_file_named_after_a_whole_data_set_has_the_page_of_its_member(tmp_path: Path) -> None:
+    """A copybook is one because a COPY names its member, whatever is in it."""
+    code = """\
+       PROGRAM-ID. PAY.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       COPY REC.
+       PROCEDURE DIVISION.
+       COPY BODY.
+"""
+    (tmp_path / "PROD.SRC(PAY).txt").write_text(code)
+    (tmp_path / "PROD.CPY(REC).txt").write_text("       01  REC-1.\n           05  REC-A PIC X.\n")
+    (tmp_path / "PROD.CPY(BODY).txt").write_text("           MOVE SPACES TO REC-A.\n           GOBACK.\n")
+    assert main(["document", str(tmp_path), "--root", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
+    copybooks = json.loads((tmp_path / "out" / "index.json").read_text())["copybooks"]
+    assert [(one["name"], one["id"], one["used_by"]) for one in copybooks] == [
+        ("BODY", "BODY", ["PAY"]),
+        ("REC", "REC", ["PAY"]),
+    ]
+
+
 def test_a_file_that_only_declares_tables_is_called_that(tmp_path: Path) -> None:
     """A DCLGEN without its record has nothing to document, and the reason says that the index lists its tables."""
     declared = b"           EXEC SQL DECLARE BANK.ACCT TABLE\n           ( ID CHAR(8) NOT NULL) END-EXEC.\n"

@@ -13,6 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol.estate import COBOL_KINDS
+from penstock.cobol.estate.members import stem
 from penstock.errors import ToolError
 from penstock.outline import language_of
 from penstock.text import escape
@@ -137,9 +138,9 @@ def _copied(fresh: Iterable[GatheredFile], files: Mapping[str, GatheredFile], ot
         if one.kind in COBOL_KINDS
         for name in _COPY.findall(one.data.upper())
     }
-    here = {_name(path).partition(".")[0] for path in files}
+    here = {stem(path).lower() for path in files}
     stems = {name for name in names if "." not in name} - here
-    return [path for path in others if (name := _name(path)) in names or name.partition(".")[0] in stems]
+    return [path for path in others if (name := _name(path)) in names or stem(name) in stems]
 
 
 def _name(path: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
+from penstock.cobol.estate.members import stem
 from penstock.cobol.program import key
 
 # Characters that a file name keeps on every system; `#`, `@` and `$` are letters on the host. Names are cut at sixty characters, so
@@ -30,8 +31,7 @@ class PageIds:
 
     def of(self, program: str, path: str) -> str:
         """Return the id of a program in a file."""
-        stem = path.rpartition("/")[2].partition(".")[0]
-        name = (_UNSAFE.sub("_", program.strip("'\"")) or _UNSAFE.sub("_", stem) or "UNNAMED")[:_MOST_LETTERS]
+        name = (_UNSAFE.sub("_", program.strip("'\"")) or _UNSAFE.sub("_", stem(path)) or "UNNAMED")[:_MOST_LETTERS]
         made, digest = name, self._digests.get((key(name), path), path)
         while key(made) in self._taken:
             # A hash of the hash, and so on: two programs of the same name in one file have the same path.
