@@ -167,6 +167,7 @@ def known(text: str, path: str) -> Located:
         ("a/RUNIT.cntl", "  INSERT INTO RATES VALUES (1);\n", "control"),
         ("a/RUNIT.ctl", DDL, "ddl"),
         ("a/RUNIT.txt", "To unload:\n UNLOAD DATA FROM TABLE T\n", None),
+        ("a/RUNIT.txt", "\n  DEFINE CLUSTER( -\n  NAME(A.KSDS))\n", "control"),
         ("a/RUNIT.ctl", "LOADS = 3\n", None),
         ("a/README.md", "IDENTIFICATION DIVISION.", None),
         ("a/notes.txt", "nothing of the kind", None),

@@ -1358,6 +1358,27 @@ def test_the_files_of_several_programs_of_one_name_may_be_bound() -> None:
     assert len(edges) == 4
 
 
+@pytest.mark.proves("C-16", "C-17")
+def test_members_of_one_name_are_taken_from_the_nearest_folder() -> None:
+    """Each project has its own procedures, includes and control statements, and calls them alike."""
+    files: dict[str, bytes] = {}
+    for shop in ("a", "b"):
+        files |= {
+            f"{shop}/jcl/RUN.jcl": b"//RUN JOB\n//S EXEC MAKE\n//T EXEC PGM=USE\n// INCLUDE MEMBER=DATA\n",
+            f"{shop}/proc/MAKE.prc": b"//MAKE PROC\n//P EXEC PGM=IDCAMS\n//SYSIN DD DSN=ANY.LIB(NEW),DISP=SHR\n",
+            f"{shop}/proc/NEW.txt": b"  DEFINE CLUSTER(NAME(%b.KSDS))\n" % shop.encode(),
+            f"{shop}/proc/DATA.jcl": b"//D DD DSN=%b.DATA,DISP=SHR\n" % shop.encode(),
+        }
+    edges = [one for one in graph_of(files).drawn if one.target.name in {"A.KSDS", "B.KSDS", "A.DATA", "B.DATA"}]
+    assert {f"{one.source} {one.verb} {one.target}" for one in edges} == {
+        "RUN@a/jcl/RUN.jcl.S.P creates A.KSDS",
+        "RUN@b/jcl/RUN.jcl.S.P creates B.KSDS",
+        "RUN@a/jcl/RUN.jcl.T reads A.DATA",
+        "RUN@b/jcl/RUN.jcl.T reads B.DATA",
+    }
+    assert all({place.path[0] for place in one.citations} == {one.source.name[4]} for one in edges)
+
+
 @pytest.mark.proves("C-17")
 def test_idcams_reads_what_it_exports() -> None:
     """EXPORT names the data set that it reads, and the DD that it writes; to disconnect a catalog reads nothing."""

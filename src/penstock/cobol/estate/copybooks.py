@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import ALL_FORMATS, DESCRIBED, key
 from . import dds
 from .kinds import decoded, is_of_a_shop
-from .members import stem
+from .members import shared_folders, stem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -120,7 +120,7 @@ class Copybooks:
         if library is not None:
             rows = [row for row in rows if key(library) in map(key, row.path.split("/")[:-1])] or rows
             rows = rows or [row for row in self._section(member) if row.path != beside]
-        rows = sorted(rows, key=lambda row: (row.order, -_shared(row.path, beside)))
+        rows = sorted(rows, key=lambda row: (row.order, -shared_folders(row.path, beside)))
         if rows and rows[0].is_made:
             # A shop may name its copybooks like its programs: what the compiler was given is preferred to what we generate.
             return next((row for row in rows[1:] if self._is_layout(row)), rows[0])
@@ -183,7 +183,7 @@ class Copybooks:
         """Return the path of the DDS of a file and what it describes; of several, those nearest to another file."""
         # A COPY puts a hyphen between a library and a file; neither has one in its name.
         rows = self._described.get(key(name.rpartition("/")[2].rpartition("-")[2]), ())
-        return min(rows, key=lambda row: (-_shared(row[0], beside), row[0]), default=None)
+        return min(rows, key=lambda row: (-shared_folders(row[0], beside), row[0]), default=None)
 
     def _section(self, name: str) -> list[_Shelved]:
         """Return the members of that name within files, which are searched at the first call."""
@@ -209,12 +209,6 @@ class _Shelved(NamedTuple):
     def is_made(self) -> bool:
         """Whether it is not the text of a file, but generated from a map source or a DDS."""
         return self.order == _MADE
-
-
-def _shared(path: str, other: str) -> int:
-    """Return how many folders, from the outermost on, two paths have in common."""
-    pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _members(row: _Shelved) -> Iterator[_Shelved]:

@@ -157,7 +157,7 @@ def kind_of(name: str, head: bytes) -> Kind | None:
     # program. An unknown suffix may be the convention of a shop; then only patterns count that hardly any other text matches.
     said = None if by_name is None and suffix in _OTHERS else _kind_of_text(head)
     if by_name is None:
-        is_known = suffix in (_CONTROLS if said == "control" else _TEXTS)
+        is_known = _is_control(suffix, head) if said == "control" else suffix in _TEXTS
         return said if is_known or said in _CERTAIN else None
     if said == "control":
         said = None
@@ -174,6 +174,12 @@ def kind_of(name: str, head: bytes) -> Kind | None:
     if by_name in {"copybook", "dclgen"} and said not in {"cobol", "copybook", "dclgen"}:
         return by_name
     return said
+
+
+def _is_control(suffix: str, head: bytes) -> bool:
+    """Return whether a text with control statements is made of them: a `.txt` file may tell of some, unless it begins with one."""
+    begins = suffix == "txt" and _SIGNS["control"].match(decoded(head[:HEAD_BYTES]).lstrip("\n"))
+    return suffix in _CONTROLS or bool(begins)
 
 
 def decoded(data: bytes) -> str:

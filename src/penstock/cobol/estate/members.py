@@ -7,6 +7,7 @@ linear time.
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..reading import read
@@ -82,6 +83,12 @@ def stem(path: str) -> str:
     name = path.rpartition("/")[2]
     whole = _OF_LIBRARY.match(name)
     return whole[1] if whole else name.partition(".")[0]
+
+
+def shared_folders(path: str, other: str) -> int:
+    """Return how many folders, from the outermost on, two paths have in common."""
+    pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def declaring(path: str, code: str) -> Member | None:

@@ -2,7 +2,8 @@
 
 What a job says of a procedure's DD overrides it as in JCL: only the given parameters are replaced, and of concatenated data
 sets only as many as the job names, but for those where it names none. Members that INCLUDE names are put in place, and so are
-the control statements of a member that a DD reads (`SYSIN DD DSN=LIB(MEMBER)`).
+the control statements of a member that a DD reads (`SYSIN DD DSN=LIB(MEMBER)`). Of several members of one name, the one in the
+nearest folder is meant.
 
 Leaves to others: what programs do with the data. Law: procedures and includes that name themselves end; a step that runs a
 procedure comes before the steps of that procedure.
@@ -11,19 +12,20 @@ procedure comes before the steps of that procedure.
 from __future__ import annotations
 
 import re
-from collections import ChainMap
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..program import key
 from .jcl import TSO, called, included, overriding, run_by
+from .members import shared_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from .jcl import Dd, JclCard, Job, JobStep
+    from .jcl import Dd, Find, JclCard, Job, JobStep
     from .members import Member
 
+_Said = TypeVar("_Said")
 _MAX_DEPTH = 15  # the deepest that JCL itself lets procedures nest
 MAX_STEPS = 4_000
 """How many steps of a job are followed; JCL runs no more than 255. Eight EXECs in each of twelve procedures would be 8^12."""
@@ -58,7 +60,7 @@ class JobSteps:
 
     def __init__(self, members: Sequence[Member]) -> None:
         self._members = members
-        self._procedures: dict[str, tuple[Member, Job]] = {}
+        self._procedures: dict[str, list[tuple[Member, Job]]] = {}
         # An in-stream procedure belongs to its job alone.
         self._in_stream: dict[tuple[str, int], dict[str, tuple[Member, Job]]] = {}
         for member in members:
@@ -68,13 +70,13 @@ class JobSteps:
                     around = job
                 elif around is None:
                     for name in {key(job.name), key(member.name)} - {""}:
-                        self._procedures.setdefault(name, (member, job))
+                        self._procedures.setdefault(name, []).append((member, job))
                 else:
                     self._in_stream.setdefault((member.path, around.line), {}).setdefault(key(job.name), (member, job))
-        self._control: dict[str, Member] = {}
+        self._control: dict[str, list[tuple[Member, tuple[str, ...]]]] = {}
         for member in members:
             if member.control:
-                self._control.setdefault(key(member.name), member)
+                self._control.setdefault(key(member.name), []).append((member, member.control))
         self._included = {key(name) for member in members for job in member.jobs for name in job.includes}
 
     def jobs(self) -> Iterator[tuple[Member, Job]]:
@@ -87,11 +89,11 @@ class JobSteps:
             for job in member.jobs:
                 alone = job.kind == "fragment" and not has_card and member.kind == "jcl"
                 if job.kind == "job" or (alone and key(member.name) not in self._included):
-                    yield member, included(job, self._cards)
+                    yield member, included(job, self._cards_near(member.path))
 
     def steps(self, member: Member, job: Job) -> Iterator[RunningStep]:
         """Yield the steps of a job, those of procedures after the step that runs them."""
-        known = ChainMap(self._in_stream.get((member.path, job.line), {}), self._procedures)
+        known = self._in_stream.get((member.path, job.line), {})
         found = (
             one
             for step in job.steps
@@ -100,10 +102,14 @@ class JobSteps:
         for number, one in enumerate(islice(found, MAX_STEPS), start=1):
             yield one._replace(is_cut=number == MAX_STEPS and next(found, None) is not None)
 
-    def _cards(self, name: str) -> Sequence[JclCard]:
-        """Return the statements of an included member."""
-        found = self._procedures.get(name)
-        return found[1].cards if found is not None else ()
+    def _cards_near(self, path: str) -> Find:
+        """Return what finds the statements of the members that a file includes."""
+
+        def find(name: str) -> Sequence[JclCard]:
+            found = _nearest(self._procedures.get(name, ()), path)
+            return found[1].cards if found is not None else ()
+
+        return find
 
     def _of_step(
         self,
@@ -120,7 +126,7 @@ class JobSteps:
             step: The step.
             said: What the steps around it say of its DDs.
             around: The step around it.
-            known: The procedures that the job knows, by their names in capitals.
+            known: The in-stream procedures of the job, by their names in capitals.
         """
         names = (*around.names, key(step.name) or f"STEP{step.line}")
         dds = _changed([(dd.path or member.path, dd) for dd in step.dds], said)
@@ -129,11 +135,11 @@ class JobSteps:
             yield self._controlled(one)
             return
         name = key(step.procedure)
-        found = known.get(name)
+        found = known.get(name) or _nearest(self._procedures.get(name, ()), member.path)
         yield self._controlled(one._replace(dds=dds if found is None else (), is_missing=found is None))
         if found is None or name in one.above or len(one.above) >= _MAX_DEPTH:
             return
-        inner_member, procedure = found[0], called(found[1], step, self._cards)
+        inner_member, procedure = found[0], called(found[1], step, self._cards_near(found[0].path))
         meant = _meant(dds, procedure)
         for number, inner in enumerate(procedure.steps):
             inside = one._replace(above=(*one.above, name))
@@ -143,7 +149,7 @@ class JobSteps:
         """Return a step with the control statements of the members that its DDs read, and with the programs that they run."""
         if not self._control:
             return one
-        dds = tuple((path, self._with_lines(dd)) for path, dd in one.dds)
+        dds = tuple((path, self._with_lines(path, dd)) for path, dd in one.dds)
         step = one.step
         if key(step.program or "") in TSO:
             said = (dd.in_stream for _, dd in dds if key(dd.name) == "SYSTSIN" and dd.members)
@@ -151,14 +157,19 @@ class JobSteps:
             step = step._replace(programs=(*step.programs, *run))
         return one._replace(step=step, dds=dds)
 
-    def _with_lines(self, dd: Dd) -> Dd:
-        """Return a DD with the lines of the members that it reads as control statements."""
+    def _with_lines(self, path: str, dd: Dd) -> Dd:
+        """Return a DD of the file at a path with the lines of the members that it reads as control statements."""
         if dd.in_stream or not _CONTROL.fullmatch(dd.name):
             return dd
         named = (key(found[1]) for place in dd.places if place and (found := _MEMBER.fullmatch(place)))
-        read = [self._control[name] for name in named if name in self._control]
-        lines = tuple(line for one in read for line in one.control)
-        return dd._replace(in_stream=lines, members=tuple((one.path, len(one.control)) for one in read))
+        read = [said for name in named if (said := _nearest(self._control.get(name, ()), path))]
+        lines = tuple(line for _, control in read for line in control)
+        return dd._replace(in_stream=lines, members=tuple((one.path, len(control)) for one, control in read))
+
+
+def _nearest(found: Sequence[tuple[Member, _Said]], path: str) -> tuple[Member, _Said] | None:
+    """Return what is said by the member that is nearest to the file at a path, the first of several; None if there is none."""
+    return max(found, key=lambda one: shared_folders(one[0].path, path), default=None)
 
 
 def _meant(dds: Sequence[tuple[str, Dd]], procedure: Job) -> list[tuple[int, tuple[str, Dd]]]:
