@@ -306,6 +306,30 @@ def test_an_empty_reply_that_nothing_cures_is_reported_and_handed_over(wire: str
         assert result.response is not None
 
 
+@pytest.mark.parametrize(
+    ("wire", "reason", "kind"),
+    [
+        ("gemini", "MALFORMED_FUNCTION_CALL", "empty"),
+        ("gemini", "IMAGE_SAFETY", "withheld"),
+        ("gemini", "MODEL_ARMOR", "withheld"),
+        ("bedrock", "malformed_tool_use", "empty"),
+    ],
+)
+def test_an_empty_reply_that_says_why_is_no_matter_of_size(wire: str, reason: str, kind: str) -> None:
+    """Cutting the history of a large request would lose content, and the model would still stop for that reason."""
+    body = stopped(wire, silent(wire, 20_000), reason)
+    found = fault_of(body, wire, estimated_tokens=20_000, window_tokens=40_000, taken_tokens=0)
+    assert found is not None
+    assert (found.kind, found.overflow) == (kind, None)
+
+
+def test_a_pause_after_the_provider_compacted_is_an_answer() -> None:
+    """Anthropic's `pause_after_compaction` returns the summary alone, with no output counted; it goes back as it came."""
+    body = stopped("anthropic", silent("anthropic", 20_000), "compaction")
+    body["content"] = [{"type": "compaction", "content": "They moved the tax table."}]
+    assert fault_of(body, "anthropic", estimated_tokens=20_000, window_tokens=40_000, taken_tokens=0) is None
+
+
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_reply_that_is_cut_at_its_length_is_reported(wire: str, store: Store) -> None:
     """The caller gets the words, and decides whether to continue."""

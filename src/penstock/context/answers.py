@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from penstock.context.standstill import stands_still
 from penstock.overflow import Overflow, diagnose, silent_overflow
-from penstock.overflow.kinds import ENDS, STOPS
+from penstock.overflow.kinds import ENDS, PAUSES, STOPS
 from penstock.overflow.learned import SMALLEST_TOKENS
 from penstock.overflow.silent import BRIM, reported_input
 from penstock.overflow.walk import layers
@@ -177,7 +177,9 @@ def _unfinished(
 ) -> AnswerFault | None:
     """Return what is wrong with the end of an answer."""
     reason = wire_named(wire).answers.stop_reason(body)
-    stop = STOPS.get(reason.lower())
+    stop, is_end = STOPS.get(reason.lower()), reason.lower() in ENDS
+    if reason.lower() in PAUSES:
+        return None
     given, written = reported_input(body) or 0, output_tokens(body, wire) or 0
     # A reply may stop short of the length asked for at the model's own cap; it stopped at the window only if that is full.
     is_short = stop == "output_stopped" and 0 < written < (asked_tokens or 0) * _CAP_SHARE
@@ -193,7 +195,8 @@ def _unfinished(
         message = f"The provider withheld the reply, or the rest of it (stop reason {reason!r})."
         return AnswerFault(kind="withheld", message=message)
     if not _says_something(body, wire):
-        is_large = estimated_tokens * EMPTY_SHARE >= window_tokens and not written and stop is None
+        # A reason of its own (a malformed call, a filter) has nothing to do with size.
+        is_large = estimated_tokens * EMPTY_SHARE >= window_tokens and not written and is_end
         return AnswerFault(
             kind="empty",
             message=f"The model answered nothing (stop reason {clip(reason, 80)!r}, {written} tokens of output).",
@@ -203,7 +206,7 @@ def _unfinished(
         return AnswerFault(
             kind="length", message=f"The reply is cut: it ended at its length limit (stop reason {reason!r})."
         )
-    if stop is None and reason.lower() not in ENDS:
+    if stop is None and not is_end:
         message = f"The reply may not be whole: it ended for a reason that is not known here ({clip(reason, 80)})."
         return AnswerFault(kind="stopped", message=message)
     return None

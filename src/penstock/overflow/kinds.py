@@ -608,16 +608,23 @@ STOPS: Final = {
     "blocklist": "content_policy",
     "prohibited_content": "content_policy",
     "spii": "content_policy",
+    "image_safety": "content_policy",
+    "image_prohibited_content": "content_policy",
+    "image_recitation": "content_policy",
+    "model_armor": "content_policy",
+    "jailbreak": "content_policy",
     "refusal": "content_policy",
 }
 """What the reason for which an answer stopped means, as wires write it; reasons of a normal end are in `ENDS`."""
 ENDS: Final = frozenset(
     {
-        *("", "stop", "end_turn", "stop_sequence", "tool_use", "tool_calls", "function_call", "pause_turn", "complete"),
+        *("", "stop", "end_turn", "stop_sequence", "tool_use", "tool_calls", "function_call", "complete"),
         *("completed", "eos", "eos_token", "end", "stop_token", "finish_reason_unspecified"),
     }
 )
 """Reasons for which an answer stops that is whole, in small letters, as wires and compatible servers write them."""
+PAUSES: Final = frozenset({"pause_turn", "compaction"})
+"""Reasons for which a provider hands over an unfinished turn: what came goes back as it is, whatever it says."""
 
 
 def says(sentence: Sentence, text: str) -> bool:
