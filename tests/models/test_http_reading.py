@@ -288,6 +288,40 @@ def test_an_input_that_was_cut_off_is_not_lost() -> None:
     assert body["content"][0]["input"] == {"INVALID_JSON": '{"a": "b'}
 
 
+def test_what_the_api_itself_forgot_is_in_the_message() -> None:
+    """Anthropic's last event says next to its delta which edits were applied; unstreamed, the message holds them."""
+    applied = {"applied_edits": [{"type": "clear_tool_uses_20250919", "cleared_tool_uses": 3}]}
+    events = [
+        {"type": "message_start", "message": {"content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "hi"}},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "context_management": applied, "usage": {}},
+    ]
+    body, _ = gathered("anthropic", events)
+    assert body == {
+        "content": [{"type": "text", "text": "hi"}],
+        "stop_reason": "end_turn",
+        "context_management": applied,
+        "usage": {},
+    }
+
+
+def test_the_text_of_a_custom_tool_comes_in_pieces() -> None:
+    """OpenAI streams what a custom tool is given as it streams arguments."""
+    begun = {"index": 0, "id": "c", "type": "custom", "custom": {"name": "sql", "input": ""}}
+    pieces = [{"index": 0, "custom": {"input": piece}} for piece in ("sel", "ect", " 1")]
+    body, _ = gathered("openai-chat", [*(delta(tool_calls=[call]) for call in [begun, *pieces]), delta("tool_calls")])
+    (call,) = body["choices"][0]["message"]["tool_calls"]
+    assert call == {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "select 1"}}
+
+
+def test_tools_that_a_response_adds_stay_the_developers() -> None:
+    """The API takes `additional_tools` from no other role; of a message the role is the model's, whatever a server says."""
+    tools = {"type": "additional_tools", "role": "developer", "tools": []}
+    message = {"type": "message", "role": "user", "content": [{"type": "output_text", "text": "hi"}]}
+    kept = answer_messages({"output": [tools, message]}, "openai-responses")
+    assert kept == [tools, {**message, "role": "assistant"}]
+
+
 @pytest.mark.parametrize("ending", ["completed", "incomplete"])
 def test_a_response_is_the_one_that_ends_its_stream(ending: str) -> None:
     """It includes reasoning with its encrypted content; an incomplete one gives its own reason."""

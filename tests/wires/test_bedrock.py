@@ -199,6 +199,15 @@ def test_a_damaged_frame_is_refused(at: int, change: int) -> None:
     assert int.from_bytes(content[:4], "big") > len(content)
 
 
+def test_a_streamed_picture_has_its_format_and_its_bytes() -> None:
+    """One event begins it with its format, another brings the source: without either the API refuses it in the next request."""
+    reader = wire_named("bedrock").answers.stream()
+    source = {"source": {"bytes": "aGk="}}
+    reader.feed({"contentBlockStart": {"start": {"image": {"format": "png"}}, "contentBlockIndex": 0}})
+    reader.feed({"contentBlockDelta": {"delta": {"image": source}, "contentBlockIndex": 0}})
+    assert answer_messages(reader.body(), "bedrock") == [said({"image": {"format": "png", **source}})]
+
+
 def test_an_exception_in_a_stream_is_an_error_event() -> None:
     """Its kind is the one that its header names."""
     headers = {":exception-type": "validationException", ":message-type": "exception"}

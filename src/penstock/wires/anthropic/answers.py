@@ -75,9 +75,11 @@ class MessageEvents:
                 self._blocks[index_of(event.get("index"))] = {**required_object(event, "content_block")}
             case "content_block_delta":
                 return self._feed_delta(index_of(event.get("index")), required_object(event, "delta"))
-            # The stop reason comes here, with a usage that repeats what `message_start` said: later values replace earlier.
+            # The stop reason comes here, with which edits the API made to the request, and with a usage that repeats what
+            # `message_start` said: later values replace earlier.
             case "message_delta" if self._message:
                 update(self._message, required_object(event, "delta"))
+                update(self._message, event, but=("type", "delta", "usage"))
                 usage = self._message.get("usage")
                 self._message["usage"] = {**usage} if isinstance(usage, dict) else {}
                 update(self._message["usage"], field(event, "usage"))

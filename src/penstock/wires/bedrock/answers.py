@@ -117,8 +117,10 @@ class ConverseEvents:
         elif isinstance(citation := delta.get("citation"), dict):
             block.setdefault("citations", []).append(citation)
         else:
-            # Anything else that the API may stream one day is kept as it came: the block has to go back.
-            block.update(deepcopy(delta))
+            # Anything else is kept as it came, next to what began the block: a picture's source, and what may be streamed one day.
+            for key, value in deepcopy(delta).items():
+                held = block.get(key)
+                block[key] = {**held, **value} if isinstance(held, dict) and isinstance(value, dict) else value
         return ""
 
     def _feed_thought(self, block: dict[str, Json], delta: dict[str, Json]) -> None:

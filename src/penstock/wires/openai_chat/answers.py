@@ -87,7 +87,7 @@ def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
 
 
 # Keys whose values come in pieces. An explicit list, since some servers resend ids and names with every piece.
-_PIECEWISE = frozenset({"refusal", "arguments", "reasoning", "reasoning_content"})
+_PIECEWISE = frozenset({"refusal", "arguments", "input", "reasoning", "reasoning_content"})
 # Keys of a message that, if not empty, are something said, or a call in the form before `tool_calls`.
 _SAID = ("content", "refusal", "reasoning", "reasoning_content", "function_call")
 

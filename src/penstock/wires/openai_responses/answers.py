@@ -12,7 +12,7 @@ from penstock.text.json_access import field, objects, string, type_of
 from penstock.wires import placeholders
 from penstock.wires.call_ids import told_apart
 from penstock.wires.failures import Refused
-from penstock.wires.openai_responses.codec import text_message
+from penstock.wires.openai_responses.codec import kind_of, text_message
 from penstock.wires.stream import index_of, required_object
 
 if TYPE_CHECKING:
@@ -28,8 +28,11 @@ def is_answer(body: dict[str, Json]) -> bool:
 
 def answer_messages(body: Json, taken_ids: Collection[str]) -> list[Json]:
     """Return the output items as the next request carries them."""
-    # Whatever role the server gives an item, it is the model's, and must not become a person's or the system's.
-    items = [{**item, "role": "assistant"} if "role" in item else item for item in objects(field(body, "output"))]
+    # Whatever role the server gives a message, it is the model's, and must not become a person's or the system's.
+    items = [
+        {**item, "role": "assistant"} if "role" in item and kind_of(item) == "message" else item
+        for item in objects(field(body, "output"))
+    ]
     return told_apart(items, taken_ids, _call, "call_id") or [text_message("assistant", placeholders.NO_ANSWER)]
 
 
