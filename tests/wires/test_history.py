@@ -191,6 +191,14 @@ def test_what_the_provider_runs_itself_stays_with_its_result() -> None:
     assert [(turn.first, turn.last) for turn in load(messages, "anthropic").turns()] == [(0, 0), (1, 3), (4, 4)]
 
 
+def test_a_program_of_openais_stays_with_its_output() -> None:
+    """Its calls of our functions come in between; without the program the API would not know what its output answers."""
+    program = {"type": "program", "id": "p", "call_id": "run", "code": "await view()", "fingerprint": "f"}
+    came = {"type": "program_output", "id": "o", "call_id": "run", "result": "done", "status": "completed"}
+    items = [USER, program, item_call("a"), item_output("a"), came, {"role": "assistant", "content": "Done."}, USER]
+    assert [(turn.first, turn.last) for turn in load(items, "openai-responses").turns()] == [(0, 0), (1, 5), (6, 6)]
+
+
 def test_the_task_and_the_newest_user_message_are_found_among_results() -> None:
     """A user message of only results is not a word of the user; one that also has text is."""
     messages = [

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from penstock.errors import CallerError
 from penstock.text import stand_ins
-from penstock.text.json_access import copied, string
+from penstock.text.json_access import copied, string, type_of
 from penstock.text.json_access import field as field_of
 from penstock.wires import placeholders
 from penstock.wires.entries import Entry, Opaque, Reasoning, Text, ToolCall, ToolResult, Turn
@@ -528,14 +528,23 @@ def _asked(part: Part) -> str | None:
     """Return the id under which a result can come: of a call, and of what the provider itself runs; None for anything else."""
     if isinstance(part, ToolCall):
         return part.id
-    return string(field_of(part.raw, "id")) or None if isinstance(part, Opaque) else None
+    if not isinstance(part, Opaque) or _is_output(part):
+        return None
+    return string(field_of(part.raw, "call_id")) or string(field_of(part.raw, "id")) or None
 
 
 def _answered(part: Part) -> str | None:
     """Return the id that a result names, or that of a tool that the provider itself ran; None for anything else."""
     if isinstance(part, ToolResult):
         return part.call_id
-    return string(field_of(part.raw, "tool_use_id")) or None if isinstance(part, Opaque) else None
+    if not isinstance(part, Opaque):
+        return None
+    return string(field_of(part.raw, "call_id" if _is_output(part) else "tool_use_id")) or None
+
+
+def _is_output(part: Opaque) -> bool:
+    """Whether an item is what something that OpenAI ran came to: a program, a search for tools."""
+    return type_of(part.raw).endswith("_output")
 
 
 def _with_their_reasoning(turns: list[Turn], since: int) -> list[Turn]:
