@@ -40,3 +40,20 @@ def test_only_a_call_by_its_name_is_hidden(wire: str, name: Any) -> None:
     shown = hider.body(body)
     assert (len(calls) == 1) is (name == "ctx_page") is hider.hides_all()
     assert (shown == body) is (name != "ctx_page")
+
+
+def test_a_call_of_a_custom_tool_is_the_clients_in_a_stream_too() -> None:
+    """Next to a hidden call it is numbered first, and the answer's end passes: the client has to answer it."""
+    hidden = wire_named("openai-chat").answers.hidden_calls
+    assert hidden is not None
+    hider = hidden.hider(frozenset({"ctx_page"}))
+    own = {"index": 0, "id": "a", "type": "function", "function": {"name": "ctx_page", "arguments": "{}"}}
+    theirs = {"index": 1, "id": "b", "type": "custom", "custom": {"name": "sql", "input": ""}}
+
+    def chunk(finish: str | None = None, *calls: Any) -> dict[str, Any]:
+        return {"id": "c", "choices": [{"index": 0, "delta": {"tool_calls": [*calls]}, "finish_reason": finish}]}
+
+    end = chunk("tool_calls")
+    assert hider.event(chunk(None, own)) == []
+    assert hider.event(chunk(None, theirs)) == [chunk(None, {**theirs, "index": 0})]
+    assert (hider.hides_all(), hider.event(end)) == (False, None)

@@ -72,7 +72,7 @@ class CompletionHider(CallHider):
         return None if is_empty and not choice.get("finish_reason") else {**choice, "delta": made}
 
     def _call(self, call: dict[str, Json]) -> dict[str, Json] | None:
-        index, name = call.get("index", 0), string(field(call, "function", "name"))
+        index, name = call.get("index", 0), _name(call)
         if name:  # a call begins; for servers that number every call 0, another one does
             is_hidden = self._note_call(name)
             self._places[index] = None if is_hidden else self._calls
@@ -92,7 +92,7 @@ class CompletionHider(CallHider):
         choices = objects(body.get("choices"))
         message = {**field(choices[0], "message")}
         calls = objects(message.get("tool_calls"))
-        kept = [call for call in calls if not self._note_call(field(call, "function", "name"))]
+        kept = [call for call in calls if not self._note_call(_name(call))]
         self._answer_tokens = whole_number(field(body, "usage", "completion_tokens")) or 0
         self._text += string(message.get("content"))
         if self._answers:
@@ -113,8 +113,13 @@ def calls_in(body: Json, names: frozenset[str]) -> tuple[tuple[tuple[int, Json],
     choices = objects(field(body, "choices"))
     message = field(choices[0], "message") if choices else None
     calls = list(enumerate(objects(field(message, "tool_calls"))))
-    hidden = tuple((place, call) for place, call in calls if string(field(call, "function", "name")) in names)
+    hidden = tuple((place, call) for place, call in calls if _name(call) in names)
     return hidden, len(string(field(message, "content"))), len(calls) > len(hidden)
+
+
+def _name(call: Json) -> str:
+    """Return the name of the function or custom tool that is called; empty for a later piece of a call."""
+    return string(field(call, "function", "name")) or string(field(call, "custom", "name"))
 
 
 def put_back(behind: Sequence[Json], steps: Sequence[HiddenStep]) -> PutBack | None:
