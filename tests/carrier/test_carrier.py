@@ -148,6 +148,20 @@ def test_what_was_learned_expires_and_is_measured_again(store: Store, restarted:
         assert refusals(served, lambda: carrier.execute(poster(served), history(33, name="third"))) == 1
 
 
+def test_a_limit_expires_although_answers_keep_coming(store: Store) -> None:
+    """They show how the provider counts, not that a cap of its region is still there."""
+    now = [time.time()]
+    about: Any = {"wire": "openai-chat", "window_tokens": 4 * WINDOW, "clock": lambda: now[0], "store": store}
+    carrier = Carrier(**about)
+    with provider() as served:
+        assert refusals(served, lambda: carrier.execute(poster(served), history(33))) > 0
+        limit = carrier.window_tokens("gpt-4o")
+        for _ in range(3):
+            now[0] += LIFETIME_SECONDS / 2 - 60
+            carrier.execute(poster(served), history(2))
+        assert (limit, carrier.window_tokens("gpt-4o")) == (WINDOW, 4 * WINDOW)
+
+
 def test_threads_share_a_carrier(store: Store) -> None:
     """Twelve conversations run at once: each is answered, and once the provider's way of counting is known nobody is refused."""
     carrier = Carrier(wire="openai-chat", window_tokens=WINDOW, store=store)

@@ -12,13 +12,12 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.carrier.course import Course
 from penstock.carrier.execution import adrive, drive
 from penstock.carrier.knowledge import Knowledge
-from penstock.carrier.memory import Memory
 from penstock.carrier.refused import RefusedRequests
 from penstock.carrier.steps import CarrySettings
 from penstock.context.recovery import MAX_CALLS
@@ -185,7 +184,7 @@ class Carrier:
 
     def _learn(self, course: Course) -> None:
         """Remember what a course's refusals and its answer have shown."""
-        self._knowledge.update(model_of(course.request), lambda known: reduce(Memory.refused, course.learnable, known))
+        self._knowledge.refused(model_of(course.request), course.learnable)
         self._learn_answer(course)
         with self._lock:
             for request, overflow in course.refused:
@@ -195,9 +194,7 @@ class Carrier:
 
     def _learn_answer(self, course: Course) -> None:
         """Remember the input that an answer reported; a stream reports it at its end."""
-        if course.answered is not None:
-            counts, reported_tokens = course.answered
-            self._knowledge.update(model_of(course.request), lambda known: known.answered(counts, reported_tokens))
+        self._knowledge.answered(model_of(course.request), course.answered)
 
     # ── conversations ────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -8,13 +8,17 @@ what is learned (`memory`), and what follows from it (`course`).
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.carrier.memory import LIFETIME_SECONDS, Memory, memory_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from penstock.context.counts import KindCounts
+    from penstock.context.recovery import Attempt
     from penstock.store import Store
 
 
@@ -27,6 +31,11 @@ class _Held(NamedTuple):
     memory: Memory
     learned_at: float
     read_at: float
+
+
+def _believed(held: _Held, now: float) -> Memory:
+    """Return what is still believed of a memory, and of the limits in it."""
+    return held.memory.believed_at(now) if now - held.learned_at < LIFETIME_SECONDS else Memory()
 
 
 class Knowledge:
@@ -72,15 +81,26 @@ class Knowledge:
                 self._held[model] = held
                 if len(self._held) > MAX_MODELS:
                     del self._held[next(iter(self._held))]
-        return held.memory if now - held.learned_at < LIFETIME_SECONDS else Memory()
+        return _believed(held, now)
 
-    def update(self, model: str, learn: Callable[[Memory], Memory]) -> None:
+    def refused(self, model: str, attempts: Sequence[Attempt]) -> None:
+        """Learn what refusals have shown."""
+        if attempts:
+            at = self._clock()
+            self._update(model, lambda known: replace(reduce(Memory.refused, attempts, known), refused_at_seconds=at))
+
+    def answered(self, model: str, reported: tuple[KindCounts, int] | None) -> None:
+        """Learn from our counts of a request and the input that its answer reported; None if it reported none."""
+        if reported is not None:
+            self._update(model, lambda known: known.answered(*reported))
+
+    def _update(self, model: str, learn: Callable[[Memory], Memory]) -> None:
         """Replace what is known of a model's provider with what was learned; what others learn meanwhile is not lost."""
         self.of(model)  # reads the store if it has not been asked yet
         with self._lock:
             now = self._clock()
             held = self._held.get(model) or _Held(Memory(), now, now)
-            before = held.memory if now - held.learned_at < LIFETIME_SECONDS else Memory()
+            before = _believed(held, now)
             memory = learn(before)
             self._held[model] = _Held(memory, now, held.read_at)
         if memory != before:

@@ -37,10 +37,18 @@ class Memory:
     """The smallest window that a refusal stated, in the provider's tokens."""
     refused_tokens: int | None = None
     """The smallest request that was refused without a number, in our tokens; nothing that large is sent again."""
+    refused_at_seconds: float = 0.0
+    """When the newest of these refusals came, in seconds since 1970."""
     taken_tokens: int = 0
     """The largest input that an answer has reported, in the provider's tokens."""
     observations: tuple[Observation, ...] = ()
     """The newest numbers, oldest first."""
+
+    def believed_at(self, now_seconds: float) -> Memory:
+        """Return what is still believed at a time: a limit that no refusal has confirmed for long is forgotten."""
+        # Answers confirm how a provider counts, but not its limit: a regional cap would outlast its end in a busy program.
+        is_believed = now_seconds - self.refused_at_seconds < LIFETIME_SECONDS
+        return self if is_believed else replace(self, limit_tokens=None, refused_tokens=None)
 
     def window(self, believed_tokens: int) -> int:
         """Return the window to plan with: the believed window, or the learned one if that is smaller."""
@@ -98,7 +106,7 @@ class Memory:
             {"tokens": seen.counts.tokens, "messages": seen.counts.messages, "stated": round(seen.stated_tokens)}
             for seen in self.observations
         ]
-        known = {name: getattr(self, name) for name in (*_NUMBERS, "taken_tokens")}
+        known = {name: getattr(self, name) for name in (*_NUMBERS, "refused_at_seconds", "taken_tokens")}
         return json.dumps({**known, "kinds": CONTENT_KINDS, "observations": rows})
 
 
@@ -114,10 +122,17 @@ def memory_of(text: str) -> Memory:
             for row in value["observations"]
         )
         numbers, taken = [value[name] for name in _NUMBERS], value.get("taken_tokens", 0)
+        refused_at = float(value.get("refused_at_seconds", 0))
     except (ValueError, TypeError, KeyError, AttributeError, IndexError):
         return Memory()
     if not all(number is None or (type(number) is int and number >= SMALLEST_TOKENS) for number in numbers):
         return Memory()
     if type(taken) is not int or taken < 0:
         return Memory()
-    return Memory(limit_tokens=numbers[0], refused_tokens=numbers[1], taken_tokens=taken, observations=rows)
+    return Memory(
+        limit_tokens=numbers[0],
+        refused_tokens=numbers[1],
+        refused_at_seconds=refused_at,
+        taken_tokens=taken,
+        observations=rows,
+    )

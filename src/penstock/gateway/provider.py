@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import time
 from fnmatch import fnmatchcase
-from functools import cache, partial, reduce
+from functools import cache, partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.carrier import WaysBack
 from penstock.carrier.course import Course
 from penstock.carrier.knowledge import Knowledge
-from penstock.carrier.memory import Memory
 from penstock.carrier.refused import RefusedRequests
 from penstock.carrier.steps import CarrySettings
 from penstock.carrier.ways_back import PREFIX, offered_prefix
@@ -175,8 +174,7 @@ class Provider:
         """Remember what the refusals and the answer of a request have shown."""
         course = passage.course
         planned = _planned(passage.incoming.request, passage.model)
-        if course.learnable:
-            self._knowledge.update(planned, lambda known: reduce(Memory.refused, course.learnable, known))
+        self._knowledge.refused(planned, course.learnable)
         for refused, overflow in course.refused:
             self._refused.add(refused, overflow, time.time(), passage.incoming.request.plan)
         self.learn_answer(passage)
@@ -190,10 +188,7 @@ class Provider:
 
     def learn_answer(self, passage: Passage) -> None:
         """Remember what an answer reported, which a stream does at its end."""
-        if passage.course.answered is not None:
-            counts, reported = passage.course.answered
-            planned = _planned(passage.incoming.request, passage.model)
-            self._knowledge.update(planned, lambda known: known.answered(counts, reported))
+        self._knowledge.answered(_planned(passage.incoming.request, passage.model), passage.course.answered)
 
     def ways_of(self, owner: str) -> WaysBack:
         """Return the object that answers a client's calls of the two tools."""
