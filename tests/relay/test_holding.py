@@ -94,18 +94,28 @@ def test_a_message_without_room_waits_for_those_before_it() -> None:
         room = HoldRoom(10 * MB)
         with room.place() as third:
             with room.place() as first, room.place() as second:
-                assert await first.grow(4 * MB)
-                assert await second.grow(6 * MB)
-                waiting = asyncio.ensure_future(third.grow(MB))
-                assert await first.grow(10 * MB)
+                assert await first(4 * MB)
+                assert await second(6 * MB)
+                waiting = asyncio.ensure_future(third(MB))
+                assert await first(10 * MB)
                 await asyncio.sleep(0)
                 assert not waiting.done()
-                assert await second.grow(1)
+                assert await second(1)
                 await asyncio.sleep(0)
                 assert not waiting.done()
-                assert await first.grow(3 * MB)
+                assert await first(3 * MB)
                 assert await waiting
-            assert await third.grow(10 * MB)
+            assert await third(10 * MB)
+
+    asyncio.run(steps())
+
+
+def test_alone_a_message_may_grow_beyond_the_cap() -> None:
+    """Such as an error's body, which has a bound of its own."""
+
+    async def steps() -> None:
+        with HoldRoom(MB).place() as alone:
+            assert await alone(2 * MB)
 
     asyncio.run(steps())
 
@@ -117,9 +127,9 @@ def test_nobody_waits_for_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> Non
     async def steps() -> None:
         room = HoldRoom(2 * MB)
         with room.place() as hanging, room.place() as other:
-            assert await hanging.grow(2 * MB)
-            assert not await other.grow(MB)
-            assert await other.grow(1)
+            assert await hanging(2 * MB)
+            assert not await other(MB)
+            assert await other(1)
 
     asyncio.run(steps())
 

@@ -271,11 +271,11 @@ class Bridge:
     async def _body(self, response: httpx2.Response, asked: tuple[Id, ...], *, is_initialize: bool) -> None:
         """Write a response's message; a body that is not JSON-RPC is reported in an error of ours."""
         max_bytes = self._max_held if response.is_success else _ERROR_BYTES
-        with self._room.place() as place:
+        with self._room.place() as grow:
             body = bytearray()
             async for part in response.aiter_bytes():
                 body += part
-                if len(body) > max_bytes or not await place.grow(len(body)):
+                if len(body) > max_bytes or not await grow(len(body)):
                     await self._fail(
                         asked, _FAILED, f"The server answered with more than is held: over {len(body)} bytes"
                     )
@@ -354,14 +354,14 @@ class Bridge:
 
     async def _whole_events(self, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         stream = Events(lambda _: False, lambda: False, self._max_held)
-        with self._room.place() as place:
+        with self._room.place() as grow:
             async for part in parts:
                 for frame in stream.feed(part):
                     if frame.is_message:
                         yield frame.raw
                     elif frame.is_too_long:
                         self._say(f"a message of more than {self._max_held} bytes did not pass")
-                if not await place.grow(stream.held_bytes):
+                if not await grow(stream.held_bytes):
                     self._say(f"a message of {len(stream.give_up().raw)} bytes did not pass: others were held for long")
 
     async def _listen(self) -> None:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
+
+    Grow = Callable[[int], Awaitable[bool]]
 
 Decided = TypeVar("Decided")
 
@@ -31,19 +34,23 @@ class HoldRoom:
 
     def __init__(self, max_held_bytes: int) -> None:
         self._max_held = max_held_bytes
-        self._held: dict[HeldPlace, int] = {}  # the oldest first
+        self._held: dict[object, int] = {}  # the oldest first
         self._left = asyncio.Event()
 
     @contextmanager
-    def place(self) -> Iterator[HeldPlace]:
-        """Give a place for what comes on one connection, until it has been passed on."""
-        place = HeldPlace(self)
+    def place(self) -> Iterator[Grow]:
+        """Give a place for what comes on one connection, until it has been passed on.
+
+        It is told how many bytes are held now, waits until there is room for them, and returns False if others have held too much
+        for too long.
+        """
+        place = object()
         try:
-            yield place
+            yield partial(self._grow, place)
         finally:
             self._note(place, 0)
 
-    async def _grow(self, place: HeldPlace, held_bytes: int) -> bool:
+    async def _grow(self, place: object, held_bytes: int) -> bool:
         if held_bytes > _SMALL_BYTES and not self._has_room(place, held_bytes):
             try:
                 async with asyncio.timeout(MAX_WAIT_SECONDS):
@@ -54,13 +61,13 @@ class HoldRoom:
         self._note(place, held_bytes)
         return True
 
-    def _has_room(self, place: HeldPlace, held_bytes: int) -> bool:
+    def _has_room(self, place: object, held_bytes: int) -> bool:
         others = sum(size for other, size in self._held.items() if other is not place)
         # The oldest may always grow, otherwise two that each hold half would wait for each other forever. That is why the total is
         # bounded by twice the cap and not by the cap.
-        return others + held_bytes <= self._max_held or next(iter(self._held)) is place
+        return others + held_bytes <= self._max_held or next(iter(self._held), place) is place
 
-    def _note(self, place: HeldPlace, held_bytes: int) -> None:
+    def _note(self, place: object, held_bytes: int) -> None:
         if held_bytes > _SMALL_BYTES:
             shrinks = held_bytes < self._held.get(place, 0)
             self._held[place] = held_bytes
@@ -70,24 +77,6 @@ class HoldRoom:
             # A new event for each generation of waiters: a task about to wait could miss one that is set and cleared.
             left, self._left = self._left, asyncio.Event()
             left.set()
-
-
-class HeldPlace:
-    """What one connection holds."""
-
-    def __init__(self, room: HoldRoom) -> None:
-        self._room = room
-
-    async def grow(self, held_bytes: int) -> bool:
-        """Report how many bytes are held now, and wait until there is room for them.
-
-        Args:
-            held_bytes: the total.
-
-        Returns:
-            False if others have held too much for too long.
-        """
-        return await self._room._grow(self, held_bytes)
 
 
 async def decided(decide: Callable[[bytes], Decided], raw: bytes) -> Decided:

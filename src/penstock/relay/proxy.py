@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from penstock.mcp_server.listening import ServedNames
     from penstock.relay.conversation import GuardResult
-    from penstock.relay.holding import HeldPlace
+    from penstock.relay.holding import Grow
     from penstock.relay.own_tools import OwnTools
     from penstock.relay.upstream import Upstream
 
@@ -94,8 +94,8 @@ class Proxy:
         if refusal := self._served.refusal(headers) or self._refused_target(scope):
             await _answer(send, refusal[0], refusal[1].encode(), _PLAIN)
             return
-        with self._asked.place() as place:
-            body = await self._body(receive, place)
+        with self._asked.place() as grow:
+            body = await self._body(receive, grow)
             if isinstance(body, bytes):
                 await self._pass_while_there(scope, receive, send, body)
             else:
@@ -116,7 +116,7 @@ class Proxy:
             if not passing.cancelled():
                 raise
 
-    async def _body(self, receive: Receive, place: HeldPlace) -> bytes | tuple[int, str]:
+    async def _body(self, receive: Receive, grow: Grow) -> bytes | tuple[int, str]:
         """Return the body of a request; the status and the reason if it is too large, or others have been for long."""
         body = bytearray()
         while True:
@@ -124,7 +124,7 @@ class Proxy:
             body += event.get("body", b"")
             if len(body) > self._max_held:
                 return 413, f"A message has at most {self._max_held} bytes"
-            if not await place.grow(len(body)):
+            if not await grow(len(body)):
                 return 503, f"Messages of more than {self._max_held} bytes together are being passed on"
             if not event.get("more_body", False):
                 return bytes(body)
@@ -262,8 +262,8 @@ class Proxy:
             headers = [pair for pair in headers if pair[0] not in {b"content-encoding", b"content-length"}]
         start: Event = {"type": "http.response.start", "status": response.status_code, "headers": headers}
         if is_json:
-            with self._room.place() as place:
-                await self._pass_json(start, parts, talk, own, send, place)
+            with self._room.place() as grow:
+                await self._pass_json(start, parts, talk, own, send, grow)
             return
         if own or (is_events and not talk.is_idle):
             start["headers"] = [pair for pair in headers if pair[0] != b"content-length"]
@@ -276,14 +276,14 @@ class Proxy:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _pass_json(
-        self, start: Event, parts: AsyncIterator[bytes], talk: Conversation, own: bytes, send: Send, place: HeldPlace
+        self, start: Event, parts: AsyncIterator[bytes], talk: Conversation, own: bytes, send: Send, grow: Grow
     ) -> None:
         """Pass a JSON body, which is held to its end unless it is too long."""
         held = bytearray()
         is_too_long = False
         async for part in parts:
             held += part
-            if is_too_long := len(held) > self._max_held or not await place.grow(len(held)):
+            if is_too_long := len(held) > self._max_held or not await grow(len(held)):
                 break
         if is_too_long:
             self._say_uncut(len(held))
@@ -315,7 +315,7 @@ class Proxy:
     async def _changed(self, parts: AsyncIterator[bytes], talk: Conversation) -> AsyncIterator[bytes]:
         """Yield a stream of events, rewriting those whose messages change."""
         stream = Events(talk.is_plain_for_client, lambda: talk.is_idle, self._max_held)
-        with self._room.place() as place:
+        with self._room.place() as grow:
             async for part in parts:
                 for frame in stream.feed(part):
                     if frame.is_too_long:
@@ -323,7 +323,7 @@ class Proxy:
                     if frame.is_message:
                         self._note_place(frame.raw, talk)
                     yield await _event(talk, frame.raw) if frame.is_message else frame.raw
-                if not await place.grow(stream.held_bytes):
+                if not await grow(stream.held_bytes):
                     self._say_uncut(stream.held_bytes)
                     yield stream.give_up().raw
         # Standard-conforming readers drop an event without its empty line, and may request it again; others show it.
