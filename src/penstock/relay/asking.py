@@ -64,7 +64,7 @@ async def ask_names(
 async def _messages(response: httpx2.Response) -> AsyncIterator[bytes]:
     """Yield the messages of a response, as JSON or as events."""
     if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
-        stream = Events(lambda _: False, lambda: False, _MAX_LIST_BYTES)
+        stream = Events(max_held_bytes=_MAX_LIST_BYTES)
         async for part in response.aiter_bytes():
             for frame in stream.feed(part):
                 data = data_of(frame.raw) if frame.is_message else None

@@ -18,14 +18,13 @@ from penstock.errors import described
 from penstock.relay.asking import ask_names
 from penstock.relay.frames import Frame, Lines
 from penstock.relay.holding import HoldRoom, decided
-from penstock.relay.messages import parse, text_in
+from penstock.relay.messages import CANCELLED, cancelled_by, parse, text_in
 from penstock.relay.mirrored import Mirror
 from penstock.relay.sse import Events, StreamPlace
 from penstock.relay.stdio import read_some
 from penstock.relay.turns import SendTurns, has_passed
 from penstock.relay.unanswered import OpenRequests, error_of_ours, first_words, is_error, read_messages, under_id
 from penstock.relay.writing import MessageWriter
-from penstock.text.json_slices import Object
 from penstock.text.sse import data_of
 from penstock.version import __version__
 
@@ -134,7 +133,7 @@ class Bridge:
     ) -> None:
         """Bring lines to the loop, in a thread, as far ahead as it has room."""
         # An HTTP request must be whole: nothing passes in parts.
-        cut = Lines(lambda _: False, lambda: False, self._max_held)
+        cut = Lines(max_held_bytes=self._max_held)
 
         def bring(frames: Iterable[Frame]) -> None:
             for frame in frames:
@@ -184,7 +183,7 @@ class Bridge:
             return
         messages = parse(raw) or []
         message = messages[0] if messages else None
-        if message is not None and message.method == "notifications/cancelled" and self._cancelled(raw, message):
+        if message is not None and message.method == CANCELLED and self._cancelled(raw, message):
             return
         # Notifications keep their order; requests may overtake each other but not a notification, so each waits for the last
         # notification's turn.
@@ -224,10 +223,9 @@ class Bridge:
         # a request that has just been answered.
         if self._version is not None:  # a negotiated version means the older era: the server is told
             return False
-        ended = parse(b'{"id":' + _raw_id(raw, message) + b"}")
-        task = self._requests.pop(ended[0].id, None) if ended and ended[0].id is not None else None
-        if task is not None:
-            task.cancel()  # a cancelled request needs no answer
+        ended = cancelled_by(raw, message)
+        if ended in self._requests:
+            self._requests.pop(ended).cancel()  # a cancelled request needs no answer
         return True
 
     # ── to the server and back ───────────────────────────────────────────────────────────────────────────────
@@ -353,7 +351,7 @@ class Bridge:
                 return
 
     async def _whole_events(self, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        stream = Events(lambda _: False, lambda: False, self._max_held)
+        stream = Events(max_held_bytes=self._max_held)
         with self._room.place() as grow:
             async for part in parts:
                 for frame in stream.feed(part):
@@ -411,12 +409,6 @@ class Bridge:
 def _on_one_line(raw: bytes) -> bytes:
     """Return a message without line ends: within JSON they are only white space."""
     return raw.strip().replace(b"\r", b" ").replace(b"\n", b" ")
-
-
-def _raw_id(raw: bytes, message: RpcMessage) -> bytes:
-    """Return the id that a cancellation names, in its original spelling."""
-    at = message.params.get("requestId") if isinstance(message.params, Object) else None
-    return b"null" if at is None else raw[at.start : at.end]
 
 
 def _in_header(text: str) -> bytes:

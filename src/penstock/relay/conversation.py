@@ -15,7 +15,18 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock.relay import listing
-from penstock.relay.messages import MODERN, AskedCall, Beginning, Id, OwnCall, RpcMessage, parse, text_in
+from penstock.relay.messages import (
+    CANCELLED,
+    MODERN,
+    AskedCall,
+    Beginning,
+    Id,
+    OwnCall,
+    RpcMessage,
+    cancelled_by,
+    parse,
+    text_in,
+)
 from penstock.text.json_slices import MAX_ITEMS, Array, Edit, NotJson, Object, Value, decode, read, splice
 
 if TYPE_CHECKING:
@@ -26,8 +37,8 @@ MAX_WAITING = 10_000
 _CLIENT = "io.modelcontextprotocol/clientInfo"
 # `tasks/result` returns what the call itself would have returned.
 _CALLS = frozenset({"tools/call", "tasks/result"})
-_LIST, _INITIALIZE, _CANCELLED = "tools/list", "initialize", "notifications/cancelled"
-_CONCERNS_US = _CALLS | {_LIST, _INITIALIZE, _CANCELLED}
+_LIST, _INITIALIZE = "tools/list", "initialize"
+_CONCERNS_US = _CALLS | {_LIST, _INITIALIZE, CANCELLED}
 
 
 class ToServer(NamedTuple):
@@ -100,13 +111,14 @@ class Conversation:
         for message in messages:
             try:
                 call = self._own_call(raw, message, is_batch=is_batch)
-                ended = self._cancelled(raw, message)
             except NotJson:  # an invalid name or argument: the server will report it
-                call = ended = None
+                call = None
+            ended = cancelled_by(raw, message)
             if call is not None:
                 self._own.add(call.id)
                 own.append(call)
-            elif ended is not None:
+            elif ended in self._own:  # cancellations of other calls go to the server
+                self._own.discard(ended)
                 cancelled = ended
             else:
                 self._remember(raw, message)
@@ -181,20 +193,6 @@ class Conversation:
             is_in_batch=is_batch,
             meta_json=_meta(raw, message),
         )
-
-    def _cancelled(self, raw: bytes, message: RpcMessage) -> Id | None:
-        """Return the call of ours that a client has cancelled; cancellations of other calls go to the server."""
-        if message.method != _CANCELLED:
-            return None
-        at = message.params.get("requestId") if isinstance(message.params, Object) else None
-        value = decode(raw, at) if at is not None else None
-        ended: Id | None = None
-        if isinstance(value, str | int) and not isinstance(value, bool):
-            ended = ("text" if isinstance(value, str) else "number"), value
-        if ended not in self._own:
-            return None
-        self._own.discard(ended)
-        return ended
 
     def _remember(self, raw: bytes, message: RpcMessage) -> None:
         if message.method == _INITIALIZE:

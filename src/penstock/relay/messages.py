@@ -6,6 +6,7 @@ a message to us, and passes. Leaves to others: what follows from it (`conversati
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.text.json_slices import (
@@ -34,6 +35,7 @@ _INTO = frozenset(
         *("result", "content", "resource", "tools", "prompts", "resources", "resourceTemplates"),
     }
 )
+CANCELLED = "notifications/cancelled"
 MODERN = "io.modelcontextprotocol/protocolVersion"
 """The key in the `_meta` of every request since 2026-07-28."""
 
@@ -122,6 +124,15 @@ def _id(raw: bytes, at: Value | None) -> Id | None:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     return ("text" if isinstance(value, str) else "number"), value
+
+
+def cancelled_by(raw: bytes, message: RpcMessage) -> Id | None:
+    """Return the id of the request that a notification cancels; None if it names none, or is no cancellation."""
+    if message.method != CANCELLED or not isinstance(message.params, Object):
+        return None
+    with suppress(NotJson):
+        return _id(raw, message.params.get("requestId"))
+    return None
 
 
 def text_in(raw: bytes, where: Value | None, *names: str) -> str | None:

@@ -183,7 +183,7 @@ class Several:
     def _read_host(self) -> None:
         """Bring the host's messages to the switchboard until its input ends."""
         # Whole messages only: a message's content decides where it goes, so none may pass before it has ended.
-        lines = Lines(lambda _: False, lambda: False, self._max_held)
+        lines = Lines(max_held_bytes=self._max_held)
         while part := read_some(0):
             for frame in lines.feed(part):
                 if frame.is_message:
@@ -194,7 +194,7 @@ class Several:
 
     def _read_server(self, number: int, line: _Line) -> None:
         """Bring a server's messages to the switchboard until its output ends."""
-        lines = Lines(lambda _: False, lambda: False, self._max_held)
+        lines = Lines(max_held_bytes=self._max_held)
         while part := read_some(line.from_):
             for frame in lines.feed(part):
                 if frame.is_too_long:

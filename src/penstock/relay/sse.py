@@ -27,8 +27,8 @@ class Events:
 
     def __init__(
         self,
-        is_plain: Callable[[Beginning | None], bool],
-        is_idle: Callable[[], bool],
+        is_plain: Callable[[Beginning | None], bool] = lambda _: False,
+        is_idle: Callable[[], bool] = lambda: False,
         max_held_bytes: int = MAX_HELD_BYTES,
     ) -> None:
         self._is_plain = is_plain

@@ -172,7 +172,7 @@ class Relay:
     def _carry_up(self) -> None:
         """Carry the host's messages until its input ends."""
         talk = self._conversation
-        lines = Lines(talk.is_plain_for_server, lambda: False, self._max_held)
+        lines = Lines(talk.is_plain_for_server, max_held_bytes=self._max_held)
         try:
             while part := read_some(0):
                 for frame in lines.feed(part):

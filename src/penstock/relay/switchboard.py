@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.relay.conversation import Conversation
 from penstock.relay.listing import Names, is_last_page
 from penstock.relay.merging import LISTS, ServerAnswer, list_entries, merge_introductions, merge_list
-from penstock.relay.messages import Id, OwnCall, RpcMessage, parse, text_in
+from penstock.relay.messages import CANCELLED, Id, OwnCall, RpcMessage, cancelled_by, parse, text_in
 from penstock.text.json_slices import Edit, NotJson, Object, Slice, Value, decode, splice
 
 if TYPE_CHECKING:
@@ -185,13 +185,11 @@ class Switchboard:
     def _notified(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         """Pass a notification on: a cancellation to the server that has the call, others to all."""
         servers: Iterable[int] = sorted(self._living)
-        if message.method == "notifications/cancelled":
+        if message.method == CANCELLED:
             said = self._desk.from_client(raw)
             if not said.forward:
                 return
-            at = message.params.get("requestId") if isinstance(message.params, Object) else None
-            ended = parse(b'{"id":' + raw[at.start : at.end] + b"}") if at is not None else None
-            number = ended[0].id if ended else None
+            number = cancelled_by(raw, message)
             if number in self._listening:
                 servers = sorted(self._listening.pop(number)[2])
             else:
@@ -294,7 +292,7 @@ class Switchboard:
         cancels.
         """
         at = message.id_at
-        if at is None and message.method == "notifications/cancelled" and isinstance(message.params, Object):
+        if at is None and message.method == CANCELLED and isinstance(message.params, Object):
             named = message.params.get("requestId")
             at = Slice(named.start, named.end) if named is not None else None
         if at is None:
