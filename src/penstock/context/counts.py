@@ -14,7 +14,7 @@ from penstock.text.tokens import Count
 from penstock.wires import Media, Reasoning, Text, ToolCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from penstock.wires import Entry, Part
 
@@ -66,6 +66,14 @@ def counts_of(tokens_by_kind: Iterable[tuple[ContentKind, int]], messages: int =
     for kind, number in tokens_by_kind:
         tokens[_PLACE[kind]] += number
     return KindCounts(tuple(tokens), messages)
+
+
+def sum_of(counts: Sequence[KindCounts]) -> KindCounts:
+    """Return the sum of some counts, in one pass: quicker than adding one after another."""
+    if not counts:
+        return KindCounts()
+    tokens = tuple(map(sum, zip(*[one.tokens for one in counts], strict=True)))
+    return KindCounts(tokens, sum([one.messages for one in counts]))
 
 
 def kind_of(part: Part, entry: Entry) -> ContentKind:

@@ -5,9 +5,9 @@ results become stubs; failed attempts and finished turns become notes; then newe
 everything but the floor. The floor is F of behaviour R-1: instructions, tools, pins, the task, the newest user message, the last
 batch of calls with its results stubbed, and a handoff of at most 2,000 characters.
 
-A second order goes by age: more and more of the oldest turns become one note, whoever speaks in them, and then comes the floor.
-What goes in this order has the same mix of content as what stays, so it can be sized even if nobody knows what a provider counts
-for an image or a result.
+Two other orders lead to the floor in fewer kinds of steps. By age, more and more of the oldest turns become one note, whoever
+speaks in them: what goes has the same mix of content as what stays, so it can be sized even if nobody knows what a provider counts
+for an image or a result. By size, the largest results are cut to their ends, no further than necessary.
 
 Because the order is fixed, sizing a retry is one question (which rung is the first that is small enough?). It is answered by
 bisection over counts that are only added and subtracted; stubs and notes are written only for the few rungs examined. Laws: each
@@ -34,9 +34,9 @@ from penstock.context.compaction.spans import (
     steps_of,
 )
 from penstock.context.compaction.views import View
-from penstock.context.counts import CONTENT_KINDS, KindCounts
+from penstock.context.counts import CONTENT_KINDS, KindCounts, sum_of
 from penstock.context.handoff import render
-from penstock.context.phases import FloorRungs, LevelRungs, SpanRungs, StepRungs
+from penstock.context.phases import FormRungs, SpanRungs, StepRungs
 from penstock.context.sized import MESSAGE_TOKENS, measure_entries, measure_entry
 from penstock.text import stand_ins
 
@@ -63,9 +63,9 @@ FLOOD_SHARE = 8
 # No model has seen these results: they are cut first, and become stubs only if that is not enough.
 LAST_BATCH_TOKENS = 400
 """The tokens that each result of the last batch of calls keeps before it becomes a stub."""
+# A step of a twentieth is finer than what is known about how a provider counts.
+_LEVEL_SHARE = 0.95
 _RESULTS, _NOTES = CONTENT_KINDS.index("results"), CONTENT_KINDS.index("notes")
-_Row = tuple[int, ...]  # tokens by kind of content
-
 
 Order = Literal["kind", "age", "size"]
 """What goes first: what is least painful to lose, what is oldest, or the middle of what is largest."""
@@ -173,7 +173,7 @@ class Ladder:
         """Return what goes and what is added between the request and a rung."""
         if rung not in self._changes:
             steps = self.steps(rung)
-            rows, beside_rows, alone, added = self._stubbed([step for step in steps if step.call_id is not None])
+            whole, beside, alone, added = self._stubbed([step for step in steps if step.call_id is not None])
             notes = messages_gone = messages_come = 0
             for step in steps:
                 if step.call_id is not None:
@@ -188,8 +188,8 @@ class Ladder:
                 else:  # only its words change; its frame and its companion messages are there already
                     notes += step.after_tokens - frame_tokens
                     gone = [standing]
-                rows += [message.counts.tokens for message in measure_entries(gone, self._view.counter)]
-            removed, come = list(_sum_of(rows)), list(_sum_of(beside_rows))
+                whole += [message.counts for message in measure_entries(gone, self._view.counter)]
+            removed, come = list(sum_of(whole).tokens), list(sum_of(beside).tokens)
             removed[_RESULTS] += alone
             come[_RESULTS] += added
             come[_NOTES] += notes
@@ -198,7 +198,7 @@ class Ladder:
             )
         return self._changes[rung]
 
-    def _stubbed(self, steps: Sequence[PlanStep]) -> tuple[list[_Row], list[_Row], int, int]:
+    def _stubbed(self, steps: Sequence[PlanStep]) -> tuple[list[KindCounts], list[KindCounts], int, int]:
         """Return what goes with results, what accompanies them and comes back, results that are alone, and what the stubs take.
 
         A provider's count of a message may be off by a part, always the same for the same message. A message with a stub is another
@@ -216,8 +216,7 @@ class Ladder:
             gone = self._result_counts[step.first, step.call_id or ""]
             shared[step.first] = shared[step.first] + gone if step.first in shared else gone
         whole = {index: measure_entry(self._view.by_index[index], self._view.counter).counts for index in shared}
-        beside = [(whole[index] - gone).tokens for index, gone in shared.items()]
-        return [counts.tokens for counts in whole.values()], beside, alone, added
+        return list(whole.values()), [whole[index] - gone for index, gone in shared.items()], alone, added
 
     @cached_property
     def _only_results(self) -> dict[int, int]:
@@ -231,7 +230,7 @@ class Ladder:
     def counts(self, rung: int) -> KindCounts:
         """Return the counts of a rung: those of the request, minus what goes, plus what comes."""
         change = self.change(rung)
-        return self._base - change.removed + change.added
+        return self.sized.counts - change.removed + change.added
 
     def plan(self, rung: int, limit_tokens: int) -> Plan:
         """Return the steps to a rung as a plan that can be printed and applied."""
@@ -266,11 +265,6 @@ class Ladder:
         return min(low, self.last)
 
     @cached_property
-    def _base(self) -> KindCounts:
-        """The counts of the request itself."""
-        return self.sized.counts
-
-    @cached_property
     def _result_counts(self) -> dict[tuple[int, str], KindCounts]:
         """The likely counts of each result, by its message and its call."""
         results = (*self._view.results, *self._view.cited_results)
@@ -287,10 +281,11 @@ class Ladder:
     def _by_size(self) -> list[RungPhase]:
         """Return the phases of the order by size: floods, cut no further than necessary, and the floor."""
         floods = self._floods()
-        return [
-            LevelRungs(floods[0].tokens if floods else 0, self._flood_tokens, partial(self._cut_alike, floods)),
-            self._floor_rungs,
-        ]
+        levels: list[int] = []
+        level = floods[0].tokens if floods else 0
+        while (level := int(level * _LEVEL_SHARE)) > self._flood_tokens:
+            levels.append(level)
+        return [FormRungs(levels, partial(self._cut_alike, floods)), self._floor_rungs]
 
     def _by_kind(self) -> list[RungPhase]:
         """Return the phases of the usual order, the least painful loss first.
@@ -311,9 +306,9 @@ class Ladder:
         finished = SpanRungs(view, [turn for turn in finished_turns(view, 2) if turn is not self._last_batch])
         phases: list[RungPhase] = [
             StepRungs(self._floods(), partial(self._cuts, self._flood_tokens)),
-            StepRungs(Stale().steps(view), _same),
+            StepRungs(Stale().steps(view), list),
             StepRungs(old, self._stubs),
-            StepRungs((step for step in FailedAttempts().steps(view) if not self._takes_last_batch(step)), _same),
+            StepRungs((step for step in FailedAttempts().steps(view) if not self._takes_last_batch(step)), list),
             finished,
         ]
         assert len(phases) == _GENTLE_PHASES  # noqa: S101 - what `gentle` counts
@@ -346,10 +341,10 @@ class Ladder:
         return [result for result in self._view.results if not result.age_turns], cited
 
     @cached_property
-    def _floor_rungs(self) -> FloorRungs:
+    def _floor_rungs(self) -> RungPhase:
         """The rungs of the floor, one for each length of its handoff."""
         newest, cited = self._newest
-        return FloorRungs([partial(self._floor_steps, [*newest, *cited], max_chars) for max_chars in HANDOFF_CHARS])
+        return FormRungs(HANDOFF_CHARS, partial(self._floor_steps, [*newest, *cited]))
 
     @cached_property
     def _last_batch(self) -> Turn | None:
@@ -427,16 +422,6 @@ def _is_long(row: Sequence[Turn], chars: int) -> bool:
     """Whether adjacent notes say clearly more than a note of that many characters would."""
     said = sum(len(entry.text) for turn in row for entry in turn.entries)
     return said > 2 * (chars + _NOTE_CHARS)
-
-
-def _sum_of(rows: Sequence[_Row]) -> _Row:
-    """Return the sum of some counts, kind by kind."""
-    return tuple(map(sum, zip(*rows, strict=True))) if rows else KindCounts().tokens
-
-
-def _same(steps: Sequence[PlanStep]) -> Sequence[PlanStep]:
-    """Return steps that are already written, for phases whose steps come from a strategy."""
-    return steps
 
 
 def _has_calls(turn: Turn) -> bool:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from penstock.context.compaction.spans import neighbours, note_frame, span_step
-from penstock.context.counts import KindCounts, counts_of
+from penstock.context.counts import counts_of, sum_of
 from penstock.context.provider_counts import min_decrease, sure_tokens
 from penstock.context.sized import MESSAGE_TOKENS, high_of, measure_entries
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from penstock.context.compaction.plans import PlanStep
     from penstock.context.compaction.views import View
+    from penstock.context.counts import KindCounts
     from penstock.wires import Turn
 
 _Item = TypeVar("_Item")
@@ -30,8 +31,6 @@ NOTE_SHARE = 0.16
 """The characters that a note may have for each token that goes."""
 # A note that grows turn by turn is written anew for each rung examined; more rungs would hardly fit better.
 _MAX_SPAN_RUNGS = 32
-# A step of a twentieth is finer than what is known about how a provider counts.
-_LEVEL_SHARE = 0.95
 
 
 class RungPhase(Protocol):
@@ -72,48 +71,26 @@ class StepRungs(Generic[_Item]):
         return [step for step in self._made[:count] if step is not None]
 
 
-class LevelRungs:
-    """A phase that cuts results to lower and lower levels: one rung for each level, to which all larger results are cut.
+class FormRungs(Generic[_Item]):
+    """A phase that does the same in smaller and smaller forms: each rung takes the place of the one before.
 
     Args:
-        most_tokens: the size of the largest result.
-        least_tokens: the level above which all other levels are.
-        cut: writes the cuts to a level.
+        forms: what each rung is written from: how much a cut leaves, how long a handoff is.
+        make: writes the steps of one form.
     """
 
-    def __init__(self, most_tokens: int, least_tokens: int, cut: Callable[[int], Sequence[PlanStep]]) -> None:
-        self._cut = cut
-        self._levels: list[int] = []
+    def __init__(self, forms: Sequence[_Item], make: Callable[[_Item], Sequence[PlanStep]]) -> None:
+        self._forms, self._make = forms, make
         self._made: dict[int, Sequence[PlanStep]] = {}
-        while (level := int((self._levels[-1] if self._levels else most_tokens) * _LEVEL_SHARE)) > least_tokens:
-            self._levels.append(level)
 
     def __len__(self) -> int:
-        return len(self._levels)
+        return len(self._forms)
 
     def steps(self, count: int, gone: Sequence[tuple[int, int]] = ()) -> Sequence[PlanStep]:
-        """Return the cuts to the `count`-th level, counted from 1."""
+        """Return the steps of the `count`-th form, counted from 1."""
         del gone
         if count not in self._made:
-            self._made[count] = self._cut(self._levels[count - 1])
-        return self._made[count]
-
-
-class FloorRungs:
-    """The floor as a phase, with a shorter handoff at each rung."""
-
-    def __init__(self, makers: Sequence[Callable[[], list[PlanStep]]]) -> None:
-        self._makers = makers
-        self._made: dict[int, list[PlanStep]] = {}
-
-    def __len__(self) -> int:
-        return len(self._makers)
-
-    def steps(self, count: int, gone: Sequence[tuple[int, int]] = ()) -> Sequence[PlanStep]:
-        """Return the steps of the floor with the handoff of the `count`-th rung, counted from 1."""
-        del gone
-        if count not in self._made:
-            self._made[count] = self._makers[count - 1]()
+            self._made[count] = self._make(self._forms[count - 1])
         return self._made[count]
 
 
@@ -212,5 +189,4 @@ class SpanRungs:
     def _counts(self, first: int, last: int) -> KindCounts:
         """Return the counts by kind of the messages from index `first` to `last`, both inclusive."""
         gone = self._view.entries_between(first, last)
-        rows = [message.counts.tokens for message in measure_entries(gone, self._view.counter)]
-        return KindCounts(tuple(map(sum, zip(*rows, strict=True))), len(rows))
+        return sum_of([message.counts for message in measure_entries(gone, self._view.counter)])

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context.activity import actions
-from penstock.context.counts import KindCounts, counts_of, entry_counts, media_count
+from penstock.context.counts import KindCounts, counts_of, entry_counts, media_count, sum_of
 from penstock.context.handoff.making import mechanical
 from penstock.text.json_access import as_json
 from penstock.text.tokens import Count, Tokens, count_texts
@@ -149,8 +149,7 @@ class Sized:
         shown = self.transcript.visible()
         beside = self.beside()
         fixed = counts_of([("system", beside["system"].tokens), ("tools", beside["tools"].tokens)])
-        rows = [message.counts.tokens for message in measure_entries(shown, self.counter)]
-        return KindCounts(tuple(map(sum, zip(fixed.tokens, *rows, strict=True))), len(shown))
+        return sum_of([fixed, *[message.counts for message in measure_entries(shown, self.counter)]])
 
     def count(self, text: str) -> Count:
         """Return what a text takes."""

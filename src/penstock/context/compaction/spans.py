@@ -225,20 +225,10 @@ def neighbours(turns: Sequence[Turn], shown: Sequence[Turn]) -> Iterator[list[Tu
 
 def _enough(view: View, run: Sequence[Turn], wanted: int) -> list[Turn]:
     """Return the oldest turns of a row that free enough, allowing for the note that takes their place."""
-    sizes = accumulate(_size(view, turn) for turn in run)
+    sizes = accumulate(high_of(turn.entries, view.counter) for turn in run)
     needed = wanted + NOTE_CHARS // 3
     number = next((number for number, size in enumerate(sizes, 1) if size >= needed), len(run))
     return list(run[:number])
-
-
-def _size(view: View, turn: Turn) -> int:
-    """Return the tokens of a turn, at most."""
-    return _tokens(view, turn.entries)
-
-
-def _tokens(view: View, entries: Sequence[Entry]) -> int:
-    """Return the tokens of some messages, at most."""
-    return high_of(entries, view.counter)
 
 
 def span_step(
@@ -260,7 +250,7 @@ def span_step(
         names_share: the additional characters for identifiers, for each token of the original turns.
         can_be_bare: whether a note with hardly more room than its head is reduced to that head: how much went, and the way to it.
     """
-    before = _tokens(view, [entry for turn in turns for entry in turn.entries])
+    before = high_of([entry for turn in turns for entry in turn.entries], view.counter)
     first, last = turns[0].first, turns[-1].last
     rounds = steps_of(view, turns)
     # At a share of 1, one character for each token that goes: at most about a third of the tokens.
@@ -271,7 +261,7 @@ def span_step(
     max_chars = max(max_chars, _MIN_NOTE_CHARS)
     # Based on the original turns: otherwise a note of notes would have room for fewer names each time. But never more than
     # about a third of what goes now.
-    came = _tokens(view, view.transcript.entries[first : last + 1])
+    came = high_of(view.transcript.entries[first : last + 1], view.counter)
     names_chars = min(int(came * names_share), before)
     told = list(_foreign(view, done, first, last)) if names_share else []
     while True:
@@ -348,7 +338,7 @@ def note_step(view: View, strategy: str, turns: Sequence[Turn], said: Sequence[s
         said: the note without and with the way to the original.
     """
     first, last = turns[0].first, turns[-1].last
-    before = _tokens(view, [entry for turn in turns for entry in turn.entries])
+    before = high_of([entry for turn in turns for entry in turn.entries], view.counter)
     _, frame_tokens = note_frame(view, first, last)
     return PlanStep(
         strategy=strategy,
