@@ -139,6 +139,20 @@ def test_one_in_mid_stream_ends_with_what_came_and_is_named(wire: str, is_async:
         assert "Forty, I should say.".startswith(words)
 
 
+def test_one_after_a_call_and_before_any_word_does_not_speak_of_words(store: Store) -> None:
+    """There is nothing in `received`, and the message does not say that there is."""
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": {}}
+    call = {"type": "tool_use", "id": "t", "name": "run", "input": {}}
+    begun = [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": call},
+        wire_named("anthropic").double.error(LONG, 400),
+    ]
+    with pytest.raises(StreamRefused, match=r"prompt is too long") as raised:
+        carried("anthropic", [Stream(begun)], is_async=False, store=store)
+    assert (raised.value.received, "characters" in str(raised.value)) == ("", False)
+
+
 @pytest.mark.parametrize("is_async", [False, True])
 def test_what_breaks_a_stream_and_is_no_refusal_is_the_callers(is_async: bool, store: Store) -> None:
     """The same exception object follows the events before it."""

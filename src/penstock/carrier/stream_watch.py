@@ -113,12 +113,7 @@ class StreamWatch:
         """
         for body in self._events(None):
             if is_error(body):
-                words = self._words
-                raise (
-                    self._ended(as_json(body), overflow_in(body, rules=self._rules))
-                    if words
-                    else StreamRefused(as_json(body), overflow_in(body, rules=self._rules))
-                )
+                raise self._ended(as_json(body), overflow_in(body, rules=self._rules))
             self._feeds(body)
         if self._is_empty:
             return {}
@@ -150,7 +145,7 @@ class StreamWatch:
 
     def _ended(self, said: str, overflow: Overflow | None) -> StreamRefused:
         words = "".join(self._words)
-        return StreamRefused(_midway(said, words), overflow, words)
+        return StreamRefused(_midway(said, words) if words else said, overflow, words)
 
     def _feeds(self, body: Json) -> bool:
         """Feed an event to the wire's reader; return whether the reader can still follow."""
