@@ -8,7 +8,6 @@ about it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +15,7 @@ from penstock.context.standstill import stands_still
 from penstock.overflow import Overflow, diagnose, silent_overflow
 from penstock.overflow.kinds import ENDS, PAUSES, STOPS
 from penstock.overflow.learned import SMALLEST_TOKENS
+from penstock.overflow.numbers import minute_in
 from penstock.overflow.silent import BRIM, reported_input
 from penstock.overflow.walk import layers
 from penstock.text.escape import clip
@@ -39,8 +39,6 @@ CUT_FACTOR = 3
 """A reported input below the low end of our count divided by this was cut; one above it may be counted differently."""
 # Servers stop a few tokens before the length asked for, and before the end of their window.
 _CAP_SHARE = 0.95
-# "… on tokens per min (TPM): Limit 30000, Requested 40000": what one request may take of a minute, and what this one would take.
-_MINUTE = re.compile(r"limit:? ?(\d[\d,]{0,14})\b.{0,60}?requested:? ?(\d[\d,]{0,14})\b")
 
 
 # ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -71,9 +69,7 @@ def _above_the_minute(error: object) -> Overflow | None:
     """Return the tokens per minute as a limit of this request; None if the refusal does not state both numbers."""
     for evidence in layers(error):
         for text in evidence.texts:
-            if (found := _MINUTE.search(text)) is None:
-                continue
-            limit, asked = (int(number.replace(",", "")) for number in found.groups())
+            limit, asked = minute_in(text) or (0, 0)
             if limit >= SMALLEST_TOKENS and asked > limit:
                 # The requested reply counts towards the minute, so lowering it is also a cure.
                 return Overflow(kind="context_total", limit=limit, total=asked, excess=asked - limit, bound="approx")

@@ -52,7 +52,14 @@ class _Role(NamedTuple):
     weight: int = 1
 
 
+_MINUTE = re.compile(r"limit:? ?(\d[\d,]{0,14})\b.{0,60}?requested:? ?(\d[\d,]{0,14})\b")
 _OPEN = _Role("")  # the words leave it open, and no others are consulted
+
+
+def minute_in(text: str) -> tuple[int, int] | None:
+    """Return a minute's allowance and what one request wants of it ("Limit 30000, Requested 40000"); None if either is missing."""
+    found = _MINUTE.search(text)
+    return None if found is None else (int(found[1].replace(",", "")), int(found[2].replace(",", "")))
 
 
 def bind(text: str) -> Bound:

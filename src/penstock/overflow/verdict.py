@@ -221,12 +221,8 @@ class Judge:
 
     def _asks_more_than_a_minute_gives(self) -> bool:
         """Whether one request exceeds a whole minute's allowance ("Limit 8000, requested: 12000"): waiting never cures that."""
-        for text in self.evidence.texts:
-            match = kinds.compiled(r"limit:? ?(\d[\d,]{0,14})\b.{0,60}requested:? ?(\d[\d,]{0,14})\b").search(text)
-            if match is not None:
-                allowed, asked = (int(part.replace(",", "")) for part in match.groups())
-                return asked > allowed
-        return False
+        stated = (numbers.minute_in(text) for text in self.evidence.texts)
+        return next((asked > allowed for allowed, asked in filter(None, stated)), False)
 
     def _believable(self, speaking: list[str]) -> bool:
         """Whether sentences that say overflow are about this request: a failing server may use the same words.
