@@ -26,7 +26,7 @@ import ssl
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import httpx2
 
@@ -67,6 +67,15 @@ _HIDDEN = "[key]"
 _KEPT_HEADERS = ("retry-after", "retry-after-ms", "request-id", "x-request-id", "x-amzn-requestid")
 
 
+class _Post(NamedTuple):
+    """What goes out, and who hears the words that come in; as the arguments of `exchange`."""
+
+    endpoint: Endpoint
+    content: bytes
+    wire: str
+    on_text: Callable[[str], object] | None
+
+
 def exchange(
     endpoint: Endpoint,
     content: bytes,
@@ -105,8 +114,10 @@ def exchange(
         if on_text is not None:
             on_text(text)
 
+    post = _Post(endpoint, content, wire, tell if on_text is not None else None)
+
     def work(client: httpx2.AsyncClient | None) -> Coroutine[Any, Any, dict[str, Json]]:
-        return _watched(_answer(endpoint, content, wire, tell if on_text is not None else None, client), look)
+        return _watched(_answer(post, client), look)
 
     if not _in_a_loop():
         return run_once(work) if connections is None else connections.run(endpoint, work)
@@ -162,41 +173,29 @@ async def _watched(work: Coroutine[Any, Any, dict[str, Json]], look: Callable[[]
     raise raised[0]
 
 
-async def _answer(
-    endpoint: Endpoint,
-    content: bytes,
-    wire: str,
-    on_text: Callable[[str], object] | None,
-    client: httpx2.AsyncClient | None,
-) -> dict[str, Json]:
+async def _answer(post: _Post, client: httpx2.AsyncClient | None) -> dict[str, Json]:
     """Return the answer; no error shows the key, even if a server repeats it."""
     try:
-        return await _timed(endpoint, content, wire, on_text, client)
+        return await _timed(post, client)
     except Refusal as error:
-        _hide(error, endpoint.secret)
+        _hide(error, post.endpoint.secret)
         raise
 
 
-async def _timed(
-    endpoint: Endpoint,
-    content: bytes,
-    wire: str,
-    on_text: Callable[[str], object] | None,
-    client: httpx2.AsyncClient | None,
-) -> dict[str, Json]:
+async def _timed(post: _Post, client: httpx2.AsyncClient | None) -> dict[str, Json]:
     """Return the answer, with failures reported in our own words."""
     # An error of the client holds the request, and so the key. Each is therefore raised `from None`: its cause would be printed
     # with it.
-    whole = endpoint.timeout_seconds
+    endpoint, whole = post.endpoint, post.endpoint.timeout_seconds
     # Unstreamed, the whole answer comes at the end, so silence means nothing.
-    idle = None if on_text is None else whole * IDLE_SHARE
+    idle = None if post.on_text is None else whole * IDLE_SHARE
     try:
         async with asyncio.timeout(whole) as clock:
             timeout = httpx2.Timeout(idle, connect=CONNECT_SECONDS)
             if client is not None:
-                return await _posted(endpoint, content, wire, on_text, timeout, client)
+                return await _posted(post, timeout, client)
             async with new_client(endpoint) as own:
-                return await _posted(endpoint, content, wire, on_text, timeout, own)
+                return await _posted(post, timeout, own)
     except TimeoutError:
         # A time-out from elsewhere, such as from `on_text`, is passed on as it is.
         if not clock.expired():
@@ -216,15 +215,9 @@ async def _timed(
         raise Disconnected("closed", f"The connection to {endpoint.url} broke: {_reason(error)}") from None
 
 
-async def _posted(
-    endpoint: Endpoint,
-    content: bytes,
-    wire: str,
-    on_text: Callable[[str], object] | None,
-    timeout: httpx2.Timeout,
-    client: httpx2.AsyncClient,
-) -> dict[str, Json]:
+async def _posted(post: _Post, timeout: httpx2.Timeout, client: httpx2.AsyncClient) -> dict[str, Json]:
     """Return the answer to the one request that is sent; a refusal is read up to its bound and raised."""
+    endpoint, content, wire, on_text = post
     url = endpoint.url if on_text is None else endpoint.stream_url
     headers = {**endpoint.headers, **(endpoint.sign(url, content) if endpoint.sign else {})}
     async with client.stream("POST", url, content=content, headers=headers, timeout=timeout) as response:

@@ -4,7 +4,7 @@
 
 A step may require texts in the request that it answers, or forbid them: a test of an agent then states what the model must be
 shown, not how. Laws: the content of a step is JSON and does not change; an invalid step is refused when it is made. Leaves to
-others: the order of steps (`scripted`), and how a wire writes them (`answers`, `refusals`).
+others: the order of steps (`scripted`), and how a wire writes them (`provider`, `refusals`).
 """
 
 from __future__ import annotations
