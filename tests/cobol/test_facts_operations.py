@@ -125,6 +125,21 @@ def test_a_dd_name_is_what_assign_comes_to() -> None:
     assert found["LISTING"].organization == "LINE SEQUENTIAL"
 
 
+def test_an_item_without_a_known_value_names_no_dd() -> None:
+    """Its own name, or a part of it, is not that of the file, but on IBM's systems a name of eight letters may be that of a DD."""
+    text = FILES.replace("ASSIGN TO UT-S-READIN", "ASSIGN TO W-S-PATH").replace("TO METERDD", "TO UT-S-METERDD")
+    text = text.replace("METER-NO PIC 9(4).", "W-S-PATH PIC X(20).").replace(" VALUE 'OUTLIST'", "")
+    text = text.replace("CUST-STATUS-2 PIC XX.", "CUSTMAST PIC X(8).")
+    found = {file.name: (file.dd, file.named_by) for file in told(text).files}
+    assert found == {
+        "READINGS": (None, ()),
+        "CUSTOMERS": ("CUSTMAST", ()),
+        "METERS": ("METERDD", ()),
+        "LISTING": (None, ()),
+        "WORK-FILE": ("SORTWK", ()),
+    }
+
+
 def test_a_literal_that_nobody_closes_ends_with_its_line() -> None:
     """The clauses after an ASSIGN that column 72 cuts are still read."""
     source = FILES.replace("ASSIGN TO CUSTMAST", 'ASSIGN TO "CUSTMAST')

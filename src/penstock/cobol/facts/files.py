@@ -55,7 +55,10 @@ _MASS_STORAGE = "-MSD"
 """What follows the name of a file on NEC's systems: its device. In a job on ACOS this is the name of the file, on A-VX a number."""
 _TITLES = frozenset({"FILE-ID", "ID", "IDENTIFICATION", "FILE-TITLE", "TITLE", "FILENAME"})
 """The words of VALUE OF that name a file whose ASSIGN names only a device."""
-_Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...]]"
+_DD = re.compile(r"[A-Z$#@][A-Z0-9$#@]{0,7}")
+"""What can be a DD name in a job."""
+_Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...] | None]"
+"""Returns the values that a data item may have: none if they are not known, None for a name that is not an item's."""
 
 
 def record_names(rows: Sequence[EntryRow], items: Sequence[DataItem]) -> dict[str, list[int]]:
@@ -150,7 +153,11 @@ def outer_files(
 
 
 def files(
-    rows: Sequence[EntryRow], items: Sequence[DataItem], records: dict[str, list[int]], code: Code, resolve: _Resolve
+    rows: Sequence[EntryRow],
+    items: Sequence[DataItem],
+    records: dict[str, list[int]],
+    code: Code,
+    resolve: Callable[[str], tuple[Resolved, ...]],
 ) -> tuple[ProgramFile, ...]:
     """Return every file that has a SELECT or a description, with its uses.
 
@@ -162,10 +169,15 @@ def files(
         resolve: Returns the values that a data item may have, for `ASSIGN TO item`.
     """
     described = {key(row.entry.name): row for row in rows if _describes(row)}
+    texts = {key(item.name) for item in items if item.picture and item.file is None}
+
+    def values(name: str) -> tuple[Resolved, ...] | None:
+        return resolve(name) or (() if key(name) in texts else None)
+
     found: dict[str, ProgramFile] = {}
     for row in rows:
         if row.entry.word == "SELECT":
-            file = _selected(row, resolve)
+            file = _selected(row, values)
             found.setdefault(key(file.name), file)
     for name, row in described.items():
         found.setdefault(
@@ -174,7 +186,7 @@ def files(
     uses = _uses(code, items, records, {name for name, file in found.items() if file.dd in _UNITS})
     return tuple(
         _described(
-            _titled(file, described[name], resolve) if name in described and _has_only_a_device(file) else file,
+            _titled(file, described[name], values) if name in described and _has_only_a_device(file) else file,
             described.get(name),
             items,
             records.get(name, ()),
@@ -341,7 +353,8 @@ def _past(upper: list[str], at: int) -> int:
 
 def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Resolved, ...]]:
     """Return the DD name that an ASSIGN results in: a literal, the first value of a data item (with all its values), or the last
-    part of `UT-S-NAME`.
+    part of `UT-S-NAME`; None for an item without a known value, unless IBM's compilers, to which an item means nothing here, could
+    take its name for that of a DD.
     """
     upper = [name.upper() for name in assign]
     if "USING" in upper:  # the item that has the name; on the HP 3000, a device may precede it
@@ -358,6 +371,8 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Res
     found = resolve(name)
     if found:
         return found[0].value, found
+    if found is not None and not _DD.fullmatch(name.upper()):
+        return None, ()
     # UT-S-NAME and SYS020-UR-3203-NAME: unit, device class, device and organization are comments to the compiler; the last
     # part is the name, or the unit if there is none. On IBM i a device precedes the name. A name with other parts is one name.
     label, _, last = name.upper().rpartition("-")
