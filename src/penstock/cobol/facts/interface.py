@@ -274,7 +274,7 @@ def type_of(program: Program, code: Code, found: InterfaceOperations, names: Dat
 def _screen(code: Code, names: DataNames) -> int | None:
     """Return the line of the first screen that a program declares, or else of its first input at a place on one; None for none."""
     own = names.items[: names.own]
-    declared = (own[one.record].line for one in own if one.section == "SCREEN" or one.usage == SCREEN_USAGE)
+    declared = (own[one.record].line for one in own if _is_of_screen(one))
     asked = (
         said.line for said in code.of("ACCEPT") if "FROM" not in said.keys and not _PLACES.isdisjoint(said.keys[2:])
     )
@@ -381,13 +381,16 @@ def _where(name: str | None, names: DataNames) -> str | None:
 
 
 def _statements(code: Code, names: DataNames, into: _Channels, out: _Channels) -> None:
-    """Collect ACCEPT and DISPLAY: SYSIN and SYSOUT without FROM and UPON; FROM a position on the screen is SYSIN, too, and UPON a
-    window, whose handle is in an item, is SYSOUT.
+    """Collect ACCEPT and DISPLAY: the screen that they name, or else SYSIN and SYSOUT without FROM and UPON; FROM a position on the
+    screen is SYSIN, too, and UPON a window, whose handle is in an item, is SYSOUT.
 
     The ACCEPT of IDMS gets the key of a record, and does not read from a console. DISPLAY AND READ names the file of a workstation.
     """
     for said in code.of("ACCEPT", "DISPLAY", "DISPLAY AND READ"):
-        if said.verb == "ACCEPT" and len(said.keys) > 1 and "CURRENCY" not in said.keys:
+        screen = _screen_named(said.keys[1:2], names)
+        if screen is not None and said.verb in {"ACCEPT", "DISPLAY"}:
+            (into if said.verb == "ACCEPT" else out).add(screen.name, "screen", (said.line,), screen.copybook)
+        elif said.verb == "ACCEPT" and len(said.keys) > 1 and "CURRENCY" not in said.keys:
             name = said.keys[said.keys.index("FROM") + 1] if "FROM" in said.keys[:-1] else "SYSIN"
             name = "SYSIN" if name in {"LINE", "COLUMN"} else name
             kind = "clock" if name in _CLOCK else "environment" if name in _ENVIRONMENT else "console"
@@ -400,6 +403,17 @@ def _statements(code: Code, names: DataNames, into: _Channels, out: _Channels) -
             name = said.keys[said.keys.index("UPON") + 1] if "UPON" in said.keys[:-1] else "SYSOUT"
             name = "SYSOUT" if name in names.known else name
             out.add(name, "environment" if name in _ENVIRONMENT else "console", (said.line,))
+
+
+def _screen_named(operand: Sequence[str], names: DataNames) -> DataItem | None:
+    """Return the screen, or the part of one, that the first operand of a statement is; None if it is anything else."""
+    index = names.one(" ".join(operand))
+    return names.items[index] if index is not None and _is_of_screen(names.items[index]) else None
+
+
+def _is_of_screen(item: DataItem) -> bool:
+    """Return whether an item is a screen or a part of one."""
+    return item.section == "SCREEN" or item.usage == SCREEN_USAGE
 
 
 def _parameters(code: Code, names: DataNames, into: _Channels, out: _Channels) -> None:
