@@ -199,6 +199,15 @@ def test_a_program_of_openais_stays_with_its_output() -> None:
     assert [(turn.first, turn.last) for turn in load(items, "openai-responses").turns()] == [(0, 0), (1, 5), (6, 6)]
 
 
+@pytest.mark.parametrize("form", [{"action": {"type": "wait"}}, {"action": None, "actions": [{"type": "wait"}]}])
+def test_what_a_call_does_on_a_screen_is_its_arguments(form: dict[str, Any]) -> None:
+    """Older models do one thing in a call, newer ones several; otherwise it would count as nothing."""
+    [call] = (
+        load([USER, {"type": "computer_call", "id": "cu", "call_id": "c", **form}], "openai-responses").entries[1].calls
+    )
+    assert '"type":"wait"' in call.arguments.replace(" ", "")
+
+
 def test_the_task_and_the_newest_user_message_are_found_among_results() -> None:
     """A user message of only results is not a word of the user; one that also has text is."""
     messages = [

@@ -108,6 +108,8 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     if kind in CALLS:
         # Functions and custom tools carry text; the provider's own kinds (shell, patches, screens) an object, serialised here.
         payload = raw.get(CALLS[kind].payload)
+        if payload is None:  # newer models do several things on a screen in one call
+            payload = raw.get("actions")
         written = payload if isinstance(payload, str) else as_json(payload)
         named = {"function_call": "function", "custom_tool_call": "custom"}.get(kind, kind)
         name = string(raw.get("name")) or kind.removesuffix("_call")
