@@ -8,6 +8,9 @@ import os
 import re
 import signal
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +20,7 @@ from mcp import Client
 from penstock.errors import CallerError
 from penstock.relay.config import read_servers
 from penstock.relay.guarding import Guard
+from penstock.relay.own_tools import AnswerThreads
 from penstock.relay.switchboard import HOST, Switchboard
 from penstock.store import open_store
 from tests.mcp.conftest import REPOSITORY, warm_python
@@ -416,6 +420,17 @@ def test_a_server_that_stops_reading_does_not_block_the_others(tmp_path: Path) -
     ends.process.terminate()
     assert ends.end()[0] == 143
     assert all(map(is_gone, children))
+
+
+def test_the_end_waits_for_answers_that_were_begun_in_any_thread() -> None:
+    """The host's thread begins some, and a server's thread others."""
+    done: list[Any] = []
+    slow: Any = SimpleNamespace(answer=lambda _: time.sleep(0.002))
+    answers = AnswerThreads(slow, lambda call, _: done.append(call))
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(answers.start, range(40)))
+    answers.finish()
+    assert sorted(done) == list(range(40))
 
 
 @pytest.mark.proves("Y-3")

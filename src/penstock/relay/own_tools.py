@@ -1,13 +1,13 @@
 """How are the two tools offered that read what was cut, and their calls answered?
 
-Law: a call gets one answer, whatever it says; blocking work is done in the caller's thread. Leaves to others: what a page is
-(`tools`, `store`).
+Law: a call gets one answer, whatever it says. Leaves to others: what a page is (`tools`, `store`).
 """
 
 from __future__ import annotations
 
 import json
 import os
+import threading
 from typing import TYPE_CHECKING
 
 from penstock.mcp_server.hosts import allowance_for
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from penstock.text.allowance import Allowance
     from penstock.tools import Tool
 
+_ANSWER_SECONDS = 32.0
+"""How long calls may take after everything else has ended: as long as the slowest call."""
+_CALLS_AT_ONCE = 8
 # As in `penstock mcp`: if a tool declares it, Claude Code does not also cut its result by tokens.
 _RESULT_CHARS = 50_000
 
@@ -73,6 +76,42 @@ class OwnTools:
     def _allowance(self, client: str | None) -> Allowance:
         room = allowance_for(client, self._budget)
         return room if room.limit >= MIN_ALLOWANCE else type(room).chars(MIN_ALLOWANCE)
+
+
+class AnswerThreads:
+    """Answers calls in threads, some at once: they read a store, which may be slow, and no message waits for that.
+
+    Args:
+        tools: answers a call.
+        write: receives each call with its answer.
+    """
+
+    def __init__(self, tools: OwnTools, write: Callable[[OwnCall, bytes], None]) -> None:
+        self._tools, self._write = tools, write
+        self._places = threading.Semaphore(_CALLS_AT_ONCE)
+        self._pending = 0
+        self._changed = threading.Condition()
+
+    def start(self, call: OwnCall) -> None:
+        """Begin to answer a call."""
+        with self._changed:
+            self._pending += 1
+        threading.Thread(target=self._answer, args=(call,), daemon=True, name="penstock-answer").start()
+
+    def finish(self) -> None:
+        """Wait for the answers that are pending, for a bounded time."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._pending, _ANSWER_SECONDS)
+
+    def _answer(self, call: OwnCall) -> None:
+        try:
+            with self._places:
+                answer = self._tools.answer(call)
+            self._write(call, answer)
+        finally:
+            with self._changed:
+                self._pending -= 1
+                self._changed.notify_all()
 
 
 def _written(value: object) -> bytes:

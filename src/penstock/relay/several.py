@@ -19,6 +19,7 @@ from penstock.errors import described
 from penstock.relay import child
 from penstock.relay.conversation import Conversation
 from penstock.relay.frames import Lines
+from penstock.relay.own_tools import AnswerThreads
 from penstock.relay.stdio import HostOutput, read_some
 from penstock.relay.switchboard import HOST, Out, Switchboard
 from penstock.relay.writing import ServerInput
@@ -37,8 +38,6 @@ _END_SECONDS = 5.0
 """How long a program may take to end after its input has ended, before it gets TERM; and then again before it is killed."""
 _EXIT_SECONDS = 0.5
 """How long a program may take from the end of its output to its exit."""
-_ANSWER_SECONDS = 32.0
-_CALLS_AT_ONCE = 8
 
 
 class _Line(NamedTuple):
@@ -75,11 +74,10 @@ class Several:
         self._output = HostOutput()
         # Held only while deciding. The result is written outside of it: a host that reads slowly delays no decision.
         self._turn = threading.Lock()
-        self._places = threading.Semaphore(_CALLS_AT_ONCE)
         self._ended = threading.Event()
         self._status = 0
         self._served: set[int] = set()  # by number: those that said something, or ended cleanly
-        self._answers: list[threading.Thread] = []
+        self._answers = AnswerThreads(own_tools, self._answered)
         # Programs first: each one's watch is forked before there are threads.
         programs = [self._started(server) if server.words else None for server in servers]
         self._lines = [
@@ -145,8 +143,7 @@ class Several:
             if not any(reader.is_alive() for reader in readers):
                 self._status = self._status or 1  # no server is left
                 break
-        for answer in self._answers:
-            answer.join(_ANSWER_SECONDS)
+        self._answers.finish()
         self._end(readers)
         if not self._served:
             self._say("no server could be reached: what each said is above")
@@ -229,9 +226,7 @@ class Several:
         """Send messages to their destinations, and answer what is ours."""
         for out in outs:
             if out.own is not None:
-                thread = threading.Thread(target=self._answer, args=(out.own,), daemon=True, name="penstock-answer")
-                self._answers = [answer for answer in self._answers if answer.is_alive()] + [thread]
-                thread.start()
+                self._answers.start(out.own)
                 continue
             with suppress(OSError):  # a destination that no longer reads will be found to have ended
                 line = self._lines[out.to] if out.to != HOST else None
@@ -240,9 +235,7 @@ class Several:
                 elif line is not None:
                     line.to.write(out.raw)
 
-    def _answer(self, call: OwnCall) -> None:
-        with self._places:
-            answer = self._own_tools.answer(call)
+    def _answered(self, call: OwnCall, answer: bytes) -> None:
         with self._turn:
             is_awaited = self._board.answered(call)
         if is_awaited:

@@ -20,6 +20,7 @@ from penstock.guard.program import end_of
 from penstock.relay.child import leave
 from penstock.relay.conversation import ToServer
 from penstock.relay.frames import Lines
+from penstock.relay.own_tools import AnswerThreads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,11 +36,8 @@ READ_BYTES = 1 << 18
 _STANDARD_OUTPUT = 1
 _LINGER_SECONDS = 2.0
 """How long output is read after the program has ended: processes that it left behind may hold the pipe open forever."""
-_ANSWER_SECONDS = 32.0
-"""How long calls of our own tools may take after the program's end: as long as the slowest call."""
 _GRACE_SECONDS = 5.0
 """How long a program may run on after its host has gone, before it gets TERM; and then again before it is killed."""
-_CALLS_AT_ONCE = 8
 NAMES_SECONDS = 5.0
 """How long a call that seems to be ours waits for the server's list of tools, if none has passed."""
 
@@ -131,12 +129,10 @@ class Relay:
     ) -> None:
         self._child = child
         self._conversation = conversation
-        self._own_tools = own_tools
         self._max_held = max_held_bytes
         self._say = say
         self._output = HostOutput()
-        self._places = threading.Semaphore(_CALLS_AT_ONCE)
-        self._answers: list[threading.Thread] = []
+        self._answers = AnswerThreads(own_tools, self._answered)
 
     def run(self) -> int:
         """Carry messages until the program has ended, and return its exit status; negative for the signal that ended it."""
@@ -150,7 +146,7 @@ class Relay:
                 # Its last output may still be in the pipe when it has ended. The pipe itself need not end: processes that the
                 # program started may hold it.
                 down.join(_LINGER_SECONDS)
-                self._finish_answers()
+                self._answers.finish()
             finally:
                 self._child.end()
         return status
@@ -162,12 +158,6 @@ class Relay:
         except Exception as error:  # noqa: BLE001
             self._say(f"the relay ends its server, because it failed: {described(error)}")
             self._child.process.kill()
-
-    def _finish_answers(self) -> None:
-        """Wait for our tools' pending answers."""
-        until = time.monotonic() + _ANSWER_SECONDS
-        for answer in self._answers:
-            answer.join(max(0.0, until - time.monotonic()))
 
     def _carry_up(self) -> None:
         """Carry the host's messages until its input ends."""
@@ -194,14 +184,11 @@ class Relay:
         said = self._decided(self._conversation.from_client, raw) or ToServer(raw)
         if said.own and not self._conversation.names.is_known:
             said = self._asked_first(raw, said)
-        # The server comes first. Our own answers read a store, which may be slow: each has a thread, and the host's next message is
-        # read meanwhile.
+        # The server comes first.
         if said.forward:
             write_all(self._child.input, said.forward)
         for call in said.own:
-            thread = threading.Thread(target=self._answer, args=(call,), daemon=True, name="penstock-answer")
-            self._answers = [answer for answer in self._answers if answer.is_alive()] + [thread]
-            thread.start()
+            self._answers.start(call)
 
     def _asked_first(self, raw: bytes, said: ToServer) -> ToServer:
         """Return what becomes of calls that seem to be ours, once the server has listed its own tools.
@@ -220,9 +207,7 @@ class Relay:
             pass
         return talk.with_names(raw, said)
 
-    def _answer(self, call: OwnCall) -> None:
-        with self._places:
-            answer = self._own_tools.answer(call)
+    def _answered(self, call: OwnCall, answer: bytes) -> None:
         if self._conversation.answered(call):
             with suppress(OSError):
                 self._output.write_message(answer + b"\n")
@@ -248,7 +233,7 @@ class Relay:
         finally:
             self._output.end()
         # A program may close its output and keep running: its host sees the end now, not when the program ends.
-        self._finish_answers()
+        self._answers.finish()
         self._output.close()
 
     def _decided(self, decide: Callable[[bytes], Decided], raw: bytes) -> Decided | None:
