@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from penstock.context.call_outcomes import CallOutcome, outcome_of
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from penstock.context.call_targets import Kind
     from penstock.text.json_access import Json
-    from penstock.wires import Transcript
+    from penstock.wires import Entry, Transcript
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,12 @@ class Action:
     def is_whole(self) -> bool:
         """Whether the file is read from its first line to its last."""
         return self.kind == "read" and (self.first_line, self.last_line) == (1, None)
+
+
+def answers_begun(entries: Sequence[Entry]) -> list[bool]:
+    """Return at which of these entries an answer begins: it is one message on some wires, several items on another."""
+    is_said = [entry.role == "assistant" and not entry.is_note for entry in entries]
+    return [now and not before for before, now in pairwise([False, *is_said])]
 
 
 def actions(transcript: Transcript) -> tuple[Action, ...]:

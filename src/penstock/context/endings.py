@@ -65,10 +65,7 @@ class TooLarge(Ended):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Irreducible:
-    """Nothing smaller can be sent: `error` is the proof.
-
-    `fresh` is a transcript in which the next prompt works; None if the instructions alone leave no room.
-    """
+    """Nothing smaller can be sent: `error` is the proof."""
 
     error: TooLarge
     handoff: Handoff

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from penstock.context.activity import actions
+from penstock.context.activity import actions, answers_begun
 from penstock.context.bill import bill_of
 from penstock.context.compaction.plans import (
     SAMPLE_HANDLE,
@@ -29,7 +29,7 @@ from penstock.context.compaction.prices import prices_of
 from penstock.context.compaction.results import Clear, NewLines, Offload, Stale
 from penstock.context.compaction.spans import FailedAttempts, Spans, Summary, summary_problem, summary_span
 from penstock.context.compaction.strategies import DEFAULT, GENTLE, GROWN, RECOVERY, Strategy
-from penstock.context.compaction.views import CALLS_LEFT, View, answers_begun
+from penstock.context.compaction.views import CALLS_LEFT, View
 from penstock.context.sized import ESTIMATOR, Sized, high_of, measure_entry, size_of
 from penstock.text.allowance import Budget
 from penstock.wires import ToolResult

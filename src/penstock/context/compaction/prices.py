@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from penstock.context.activity import answers_begun
 from penstock.context.compaction.plans import CACHE_READ, CACHE_WRITE
-from penstock.context.compaction.views import answers_begun
 from penstock.context.sized import high_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from penstock.context import activity
 from penstock.context.compaction.names import names_in
 from penstock.context.compaction.plans import HANDLE, SAMPLE_HANDLE, PlanStep
-from penstock.context.compaction.views import NAMES_SHARE, View, answers_begun
+from penstock.context.compaction.views import NAMES_SHARE, View
 from penstock.context.sized import MESSAGE_TOKENS, high_of
 from penstock.overflow import diagnose
 from penstock.text import escape, stand_ins
@@ -313,7 +313,7 @@ def steps_of(view: View, turns: Sequence[Turn]) -> int:
     gone = view.transcript.entries[turns[0].first : turns[-1].last + 1]
     # A note that arrived in the request states how much it stands for.
     noted = sum(stand_ins.steps_in(entry.text) for entry in gone if entry.is_note)
-    return max(1, noted + sum(answers_begun(gone)) + sum(entry.speaks for entry in gone))
+    return max(1, noted + sum(activity.answers_begun(gone)) + sum(entry.speaks for entry in gone))
 
 
 def standing_note(shown: Sequence[Entry], transcript: Transcript) -> Entry | None:

@@ -9,9 +9,10 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.context.activity import answers_begun
 from penstock.context.compaction.names import names_in
 from penstock.context.compaction.plans import HANDLE, SAMPLE_HANDLE, PlanStep, with_handle
 from penstock.context.counts import part_counts
@@ -254,14 +255,6 @@ _NUMBER = re.compile(r"^[ \t]*L?\d+(?:\t|→|:| ?\|)", re.MULTILINE)
 def _lines(text: str) -> set[str]:
     """Return the lines of a view without their numbers, because a change renumbers the lines after it."""
     return {line.strip() for line in _NUMBER.sub("", text).split("\n")} - {""}
-
-
-def answers_begun(entries: Sequence[Entry]) -> list[bool]:
-    """Return at which of these entries an answer of the assistant begins: an answer is one message on some wires, several
-    items on another.
-    """
-    is_said = [entry.role == "assistant" and not entry.is_note for entry in entries]
-    return [now and not before for before, now in pairwise([False, *is_said])]
 
 
 def _name(action: Action | None) -> str:

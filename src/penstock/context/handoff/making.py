@@ -6,6 +6,7 @@ Leaves to others: the clock, digests of files on disk, and when a session ends.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from penstock.context import activity
@@ -66,7 +67,7 @@ def mechanical(
         CallerError: for an unknown reason.
     """
     done = activity.actions(transcript) if done is None else done
-    turn_of = _turns(transcript)
+    turn_of = list(accumulate(activity.answers_begun(transcript.entries), initial=0))[1:]
     last_turn = max(turn_of, default=0)
     changed = [action for action in done if action.changes and action.path is not None]
     said = [(entry.index, words) for entry in transcript.entries if entry.speaks and (words := of_person(entry.text))]
@@ -91,18 +92,6 @@ def mechanical(
     )
 
 
-def _turns(transcript: Transcript) -> list[int]:
-    """Return, for each entry, how many answers the model has given so far; consecutive assistant entries are one answer."""
-    made: list[int] = []
-    count, before = 0, ""
-    for entry in transcript.entries:
-        if entry.role == "assistant" and before != "assistant":
-            count += 1
-        before = entry.role
-        made.append(count)
-    return made
-
-
 def _path(action: Action) -> str:
     """Return an action's path; empty if it has none."""
     return action.path or ""
@@ -113,14 +102,14 @@ def _newest(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(reversed(dict.fromkeys(reversed(list(items)))))
 
 
-def one_line(text: str) -> str:
+def _one_line(text: str) -> str:
     """Return a text clipped to one item of a list."""
     return text if len(text) <= LINE_CHARS else text[: LINE_CHARS - 1] + "…"
 
 
 def _what(action: Action) -> str:
     """Return what an action was about: its command, or its tool and file."""
-    return one_line(action.command or f"{action.name} {_path(action)}".strip())
+    return _one_line(action.command or f"{action.name} {_path(action)}".strip())
 
 
 def _failures(done: Iterable[Action]) -> tuple[Failure, ...]:
@@ -150,7 +139,7 @@ def _commands(done: Iterable[Action]) -> tuple[Command, ...]:
         if action.kind == "run" and action.command:
             last.pop(action.command, None)
             last[action.command] = action
-    return tuple(Command(cmd=one_line(cmd), exit=action.exit_code) for cmd, action in last.items())[-MAX_ITEMS:]
+    return tuple(Command(cmd=_one_line(cmd), exit=action.exit_code) for cmd, action in last.items())[-MAX_ITEMS:]
 
 
 _BECAME = {"write": "modified", "create": "created", "delete": "deleted"}
