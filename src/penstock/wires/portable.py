@@ -21,6 +21,7 @@ from penstock.wires.entries import Media, Opaque, Text, ToolCall, ToolResult
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from penstock.text.json_access import Json
     from penstock.wires.entries import Entry
 
 
@@ -81,6 +82,26 @@ PortableTurn: TypeAlias = Instruction | UserTurn | AssistantTurn
 """One turn of a conversation, independent of any wire's format."""
 # The positions of calls by id, oldest first: ids are not unique over a whole conversation.
 _OpenCalls: TypeAlias = dict[str, list[tuple[AssistantTurn, int]]]
+
+
+def leading_instructions(turns: Sequence[PortableTurn]) -> tuple[str, Sequence[PortableTurn]]:
+    """Return the instructions before anything else as one text, and the turns after them.
+
+    A later instruction stays in its place: at the top it would apply to what was said before it.
+    """
+    texts: list[str] = []
+    for turn in turns:
+        if not isinstance(turn, Instruction):
+            break
+        texts.append(turn.text)
+    return "\n\n".join(texts), turns[len(texts) :]
+
+
+def add_to_runs(runs: list[tuple[str, list[Json]]], role: str, content: list[Json]) -> None:
+    """Add content to the last run of one role, or to a new one if another role speaks."""
+    if content and runs[-1][0] != role:
+        runs.append((role, []))
+    runs[-1][1].extend(content)
 
 
 def portable_turns(entries: Sequence[Entry]) -> list[PortableTurn]:

@@ -7,14 +7,13 @@ Leaves to others: whether a given list is valid (`rules`).
 
 from __future__ import annotations
 
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import as_json, base64_bytes, blocks, field, objects, parsed, string, type_of
 from penstock.wires import placeholders
 from penstock.wires.anthropic.hosted import cites, hosted_result, is_citable, with_hosted_text, without_citations
 from penstock.wires.entries import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
-from penstock.wires.portable import AssistantTurn, CallIds, Instruction, UserTurn
+from penstock.wires.portable import AssistantTurn, CallIds, Instruction, UserTurn, add_to_runs, leading_instructions
 from penstock.wires.wire import Written
 
 if TYPE_CHECKING:
@@ -107,10 +106,8 @@ def write(turns: Sequence[PortableTurn]) -> Written:
 
     Instructions before anything else go into `system`, where this API has them; later ones become the user's text.
     """
-    # Only those at the beginning: a later one moved to the top would apply to what was said before it.
-    leading = list(takewhile(lambda turn: isinstance(turn, Instruction), turns))
-    system = "\n\n".join(turn.text for turn in leading if isinstance(turn, Instruction))
-    return Written(messages=_messages(turns[len(leading) :]), system=system or None)
+    system, said = leading_instructions(turns)
+    return Written(messages=_messages(said), system=system or None)
 
 
 def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
@@ -121,15 +118,15 @@ def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
     for turn in turns:
         match turn:
             case Instruction(text):
-                _add(runs, "user", [_text(text)])
+                add_to_runs(runs, "user", [_text(text)])
             case UserTurn(parts):
                 words = [_block(part) for part in parts if not isinstance(part, Text) or part.text.strip()]
-                _add(runs, "user", words or [_text(placeholders.EMPTY)])
+                add_to_runs(runs, "user", words or [_text(placeholders.EMPTY)])
             case AssistantTurn():
                 pairs = [(ids.new(call.id), call, result) for call, result in turn.answered_calls()]
                 used = [_call(call_id, call) for call_id, call, _ in pairs]
-                _add(runs, "assistant", [*(_text(text) for text in turn.texts), *used])
-                _add(runs, "user", [_result_block(call_id, result) for call_id, _, result in pairs])
+                add_to_runs(runs, "assistant", [*(_text(text) for text in turn.texts), *used])
+                add_to_runs(runs, "user", [_result_block(call_id, result) for call_id, _, result in pairs])
     if not runs[0][1]:
         runs[0][1].append(_text(placeholders.BEGINNING))
     # A text that the model is to continue may not end in white space. Calls are followed by their results, so a last run of the
@@ -153,15 +150,6 @@ def tool_names(tools: Json) -> list[str]:
 def call_message(call: Json) -> Json:
     """Return one call as a message of the assistant."""
     return {"role": "assistant", "content": [call]}
-
-
-def _add(runs: list[tuple[str, list[Json]]], role: str, content: list[Json]) -> None:
-    """Add blocks to the last run, or to a new one if another role speaks."""
-    if not content:
-        return
-    if runs[-1][0] != role:
-        runs.append((role, []))
-    runs[-1][1].extend(content)
 
 
 def _plain(content: list[Json]) -> Json:

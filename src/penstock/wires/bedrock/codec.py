@@ -8,14 +8,14 @@ is valid (`rules`).
 from __future__ import annotations
 
 import base64
-from itertools import takewhile
+from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import as_json, base64_bytes, field, objects, parsed, role_of, string
 from penstock.wires import placeholders
 from penstock.wires.batches import UNNAMED, BlockPlace
 from penstock.wires.entries import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
-from penstock.wires.portable import AssistantTurn, CallIds, Instruction, UserTurn
+from penstock.wires.portable import AssistantTurn, CallIds, Instruction, UserTurn, add_to_runs, leading_instructions
 from penstock.wires.wire import Written
 
 if TYPE_CHECKING:
@@ -205,9 +205,8 @@ def result_messages(results: Sequence[ToolResult], calls: Sequence[ToolCall]) ->
 
 def write(turns: Sequence[PortableTurn]) -> Written:
     """Return turns as messages of alternating roles; instructions before anything else go into `system`."""
-    leading = list(takewhile(lambda turn: isinstance(turn, Instruction), turns))
-    system = "\n\n".join(turn.text for turn in leading if isinstance(turn, Instruction))
-    return Written(messages=_messages(turns[len(leading) :]), system=write_system(system) if system else None)
+    system, said = leading_instructions(turns)
+    return Written(messages=_messages(said), system=write_system(system) if system else None)
 
 
 def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
@@ -215,12 +214,7 @@ def _messages(turns: Sequence[PortableTurn]) -> list[Json]:
     # turn.
     ids = CallIds()
     runs: list[tuple[str, list[Json]]] = [("user", [])]
-
-    def add(role: str, content: list[Json]) -> None:
-        if content and runs[-1][0] != role:
-            runs.append((role, []))
-        runs[-1][1].extend(content)
-
+    add = partial(add_to_runs, runs)
     for turn in turns:
         match turn:
             case Instruction(text):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections import deque
-from itertools import takewhile
+from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import as_json, base64_bytes, objects, parsed, role_of, string
@@ -17,7 +17,7 @@ from penstock.wires import placeholders
 from penstock.wires.batches import UNNAMED, BlockPlace
 from penstock.wires.entries import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from penstock.wires.gemini.keys import get, spelling
-from penstock.wires.portable import AssistantTurn, Instruction, UserTurn
+from penstock.wires.portable import AssistantTurn, Instruction, UserTurn, add_to_runs, leading_instructions
 from penstock.wires.wire import Written
 
 if TYPE_CHECKING:
@@ -265,21 +265,15 @@ def write(turns: Sequence[PortableTurn]) -> Written:
 
     Instructions before anything else go into `systemInstruction`; later ones become the user's text.
     """
-    leading = list(takewhile(lambda turn: isinstance(turn, Instruction), turns))
-    system = "\n\n".join(turn.text for turn in leading if isinstance(turn, Instruction))
-    return Written(messages=_contents(turns[len(leading) :]), system=write_system(system) if system else None)
+    system, said = leading_instructions(turns)
+    return Written(messages=_contents(said), system=write_system(system) if system else None)
 
 
 def _contents(turns: Sequence[PortableTurn]) -> list[Json]:
     # A call must follow something of the user's, so the first run is the user's. If nothing goes into it, the model began,
     # and it gets a placeholder.
     runs: list[tuple[str, list[Json]]] = [("user", [])]
-
-    def add(role: str, parts: list[Json]) -> None:
-        if parts and runs[-1][0] != role:
-            runs.append((role, []))
-        runs[-1][1].extend(parts)
-
+    add = partial(add_to_runs, runs)
     for turn in turns:
         match turn:
             case Instruction(text):
