@@ -157,6 +157,9 @@ def test_nothing_is_carried_to_what_is_returned() -> None:
         ("MOVE A TO L(5:LENGTH OF B)", ("may", None)),
         ("MOVE A(1:3) TO T, MOVE A TO T", ("is", 6)),
         ("UNSTRING A DELIMITED BY ',' INTO T", ("may", 6)),
+        # What delimits does not become longer with what it is in.
+        ("UNSTRING A DELIMITED BY ',' INTO L DELIMITER IN T", None),
+        ("UNSTRING A DELIMITED BY ',' INTO L DELIMITER IN T(2:1)", None),
         ("STRING A DELIMITED BY SIZE INTO T", ("is", 6)),
         ("STRING A DELIMITED BY SPACE INTO T", ("may", 6)),
         ("STRING A DELIMITED BY SIZE INTO T WITH POINTER N", ("may", 6)),

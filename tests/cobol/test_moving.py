@@ -79,6 +79,16 @@ def _moves(found: Facts) -> set[tuple[str, str, str]]:
         ("STRING A DELIMITED BY B C DELIMITED BY SIZE INTO R", {("A", "moves", "R"), ("C", "moves", "R")}),
         ("UNSTRING A DELIMITED BY B OR R INTO C COUNT IN N", {("A", "moves", "C"), ("A", "computes", "N")}),
         ("UNSTRING A DELIMITED ALL B OR H OF G OR R INTO C", {("A", "moves", "C")}),
+        (
+            "UNSTRING A DELIMITED BY 'X' INTO C DELIMITER IN B COUNT IN N R DELIMITER T(1)",
+            {
+                ("A", "moves", "C"),
+                ("A", "moves", "B"),
+                ("A", "computes", "N"),
+                ("A", "moves", "R"),
+                ("A", "moves", "T"),
+            },
+        ),
         ("SET B-YES TO TRUE", set()),
         ("SET C TO N", {("N", "moves", "C")}),
         ("SET C UP BY N", set()),

@@ -12,7 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..clauses import FIGURATIVE
-from .data import WHOLE, MoveWay
+from .data import WHOLE, ItemPart, MoveWay
 from .resolving import inside
 from .roles import READ, WRITE, indicators_at
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .code import ReadStatement
-    from .data import Given, ItemPart
+    from .data import Given
 
 _CALCULATING = frozenset(
     {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE", "XML GENERATE", "JSON GENERATE", "JSON PARSE"}
@@ -28,7 +28,6 @@ _CALCULATING = frozenset(
 _SENDING = frozenset({"MOVE", "SET", "WRITE", "REWRITE", "RELEASE"})
 _CORRESPONDING = frozenset({"CORR", "CORRESPONDING"})
 _LINES = frozenset({"BEFORE", "AFTER"})  # WRITE R FROM A AFTER N LINES
-_APART = frozenset({"IN", "DELIMITER", "COUNT"})  # UNSTRING: the items of DELIMITER IN and COUNT IN receive no text
 _COUNTS = frozenset({"COUNT", "POINTER", "TALLYING"})
 """STRING, UNSTRING: the words before an item that receives a number of characters."""
 _PUTS = frozenset({"BY", "TO", "CONVERTING", "ALL", "LEADING", "FIRST", "TRAILING"})
@@ -38,6 +37,8 @@ _VARYING = frozenset({"VARYING", "AFTER", "FROM", "BY", "UNTIL", "TIMES"})
 _KEEPING = frozenset({"characters", "reversed"})
 """What functions give that consists of the characters of their argument."""
 _COUNTED = MoveWay(function="length", is_piece=True)
+_DELIMITER = MoveWay(sent=ItemPart(None, 1, is_open=False))
+"""UNSTRING: the item of DELIMITER IN receives characters that do not become more if what is split grows."""
 
 
 class Mention(NamedTuple):
@@ -124,13 +125,11 @@ def _strung(said: ReadStatement, read: Sequence[Mention], written: Sequence[Ment
     keys = said.keys
     into = keys.index("INTO") if "INTO" in keys else len(keys)
     sources = [one for one in read if not one.beside and one.at < into and _is_text(said, one.at)]
-    targets = [one for one in written if one.role == WRITE and one.at > into and keys[one.at - 1] not in _APART]
+    received = [(one, keys[one.at - 2 if keys[one.at - 1] == "IN" else one.at - 1]) for one in written if one.at > into]
+    targets = [one for one, before in received if before not in _COUNTS and before != "DELIMITER"]
     yield from _sent(sources, targets, _way(said))
-    counts = [
-        one
-        for one in written
-        if one.at > into and keys[one.at - 2 if keys[one.at - 1] == "IN" else one.at - 1] in _COUNTS
-    ]
+    yield from _sent(sources, [one for one, before in received if before == "DELIMITER"], _DELIMITER)
+    counts = [one for one, before in received if before in _COUNTS]
     for source, count in product(sources if said.verb == "UNSTRING" else targets, counts):
         yield Pair(source, count, is_copy=False, way=_COUNTED)
 
