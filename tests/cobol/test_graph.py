@@ -1470,6 +1470,7 @@ def test_a_program_that_starts_its_own_transaction_again_may_get_what_it_passes(
             {("T1", "A", "is"), ("T1", "B", "may"), ("T2", "B", "may")},
         ),
         ("ID, X INTO :A, :B FROM (SELECT * FROM T1) P", {("T1", "A", "is"), ("T1", "B", "is")}),
+        ("P.ID, =T2.NAME INTO :A, :B FROM =T1 P, =T2 WHERE =T2.X = P.X", {("=T1", "A", "is"), ("=T2", "B", "is")}),
         (
             "P.* INTO :A, :B FROM T1 P, T2",
             {(table, item, "may") for table in ("T1", "T2") for item in "AB"},

@@ -181,6 +181,19 @@ def test_host_variables_stand_beside_columns(text: str, uses: str) -> None:
 @pytest.mark.parametrize(
     ("text", "uses"),
     [
+        ("INSERT INTO =T (A, B) VALUES (:X OF G, 1)", ["stored G.X =T.A"]),
+        ("UPDATE =T SET A =:X WHERE =T.B = :Y", ["stored X =T.A", "compared Y =T.B"]),
+        ("SELECT A INTO :X FROM =T WHERE B =C AND D = :Y", ["read X =T.A", "compared Y =T.D"]),
+    ],
+)
+def test_a_table_may_have_the_name_of_a_define(text: str, uses: list[str]) -> None:
+    """In NonStop SQL such a name begins with an equals sign."""
+    assert [f"{one.way} {one.host} {one.table}.{one.column}" for one in host_columns(text)] == uses
+
+
+@pytest.mark.parametrize(
+    ("text", "uses"),
+    [
         ("SELECT A INTO :X FROM T WHERE B = (SELECT C FROM U WHERE D = :Y AND T.E > :Z)", ["Y U.D", "Z T.E"]),
         ("UPDATE T SET A = (SELECT B FROM U WHERE C = :X) WHERE D = :Y", ["Y T.D", "X U.C"]),
         ("DELETE FROM T WHERE A IN (SELECT B FROM U WHERE C IN (SELECT D FROM V WHERE E = :X))", ["X V.E"]),

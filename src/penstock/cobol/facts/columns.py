@@ -86,7 +86,7 @@ def _tables(column: Sequence[str], named: dict[str, str]) -> frozenset[str] | No
     for at, word in enumerate(words):
         if words[at + 1 : at + 2] == ["("] or word in _OF_EXPRESSIONS or word[0] in _NO_NAME:
             continue
-        if word[0].isalpha() or word == "*":
+        if word[0].isalpha() or word == "*" or (word[0] == "=" and len(word) > 1):
             table = named.get(word.rpartition(".")[0]) if word != "SELECT" else None
             if table is None:
                 return None

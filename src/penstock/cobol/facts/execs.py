@@ -8,12 +8,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ..words import vocabulary
+
 _QUOTED = r'"(?>(?:[^"]|"")*)"'
 _QUALIFIED = rf"(?>(?:[A-Za-z0-9_$#@]+\.)*){_QUOTED}(?:\.(?:{_QUOTED}|[A-Za-z0-9_$#@]+))*"
 _TOKEN = re.compile(
     rf"""'(?>(?:[^']|'')*)'?|{_QUALIFIED}|"[^"]*|[A-Za-z0-9_$#@:.\-]+|\(|\)|[^\sA-Za-z0-9_$#@:.\-()'"]"""
 )
 _LONE = re.compile(rf'{_QUOTED}|"[^"]*')
+_BEFORE_OPERAND = vocabulary(", ( FROM JOIN INTO UPDATE TABLE INVOKE SELECT ON WHERE AND OR NOT BY")
+"""What may precede an operand in SQL, so that a = behind it compares nothing."""
 # The second words of commands, which may be anywhere among the options.
 _SECOND = {
     "SEND": {"MAP", "TEXT", "CONTROL", "PAGE", "PARTNSET"},
@@ -75,11 +79,16 @@ def body(text: str) -> str:
 def tokens(text: str) -> list[str]:
     """Return the tokens of a block, literals whole with their quotes, a qualified name of SQL without those of its parts.
 
+    NonStop SQL names a table by a DEFINE, whose name begins with =.
+
     Example:
-        >>> tokens('SELECT "A b" FROM "X"."T"')
-        ['SELECT', '"A b"', 'FROM', 'X.T']
+        >>> tokens('SELECT "A b" FROM "X"."T", =ORDERS')
+        ['SELECT', '"A b"', 'FROM', 'X.T', ',', '=ORDERS']
     """
     found: list[str] = _TOKEN.findall(text)
+    for at in range(len(found) - 2, 0, -1):
+        if found[at] == "=" and found[at - 1].upper() in _BEFORE_OPERAND and found[at + 1][0].isalpha():
+            found[at : at + 2] = ["=" + found[at + 1]]
     if '"' not in text:
         return found
     return [word if word[0] == "'" or _LONE.fullmatch(word) else word.replace('"', "") for word in found]

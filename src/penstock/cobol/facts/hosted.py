@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 HostWay: TypeAlias = Literal["stored", "read", "compared"]
 _Found: TypeAlias = "tuple[HostWay, str, str]"
-_COLUMN = re.compile(r"(?>(?:[A-Z_$#@][\w$#@]*+\.)*)[A-Z_$#@][\w$#@]*+")
+_COLUMN = re.compile(r"=?(?>(?:[A-Z_$#@][\w$#@]*+\.)*)[A-Z_$#@][\w$#@]*+")
 _COLON = re.compile(r":\s++")
 _SIGNS = frozenset({"=", "<", ">", "LIKE"})
 

@@ -223,10 +223,7 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
             listing = around.pop() if around else False
         elif starts or (listing and before == ","):
             listing = before in {"FROM", ","}
-            if word == "=":  # NonStop SQL names a table by a DEFINE: =ORDERS
-                defined = "".join(words[at : at + 2])
-                found.setdefault(defined.upper(), defined)
-            elif (
+            if (
                 word not in _NOT_A_TABLE
                 and word[0] not in ":'0123456789?"
                 and word not in common
