@@ -551,6 +551,22 @@ def test_errors_are_where_outcomes_are_looked_at() -> None:
     ]
 
 
+def test_what_a_whenever_performs_returns_at_its_end() -> None:
+    """Control does not run on from there into the next paragraph, as it does from where a WHENEVER jumps to."""
+    text = program(
+        "MAIN.",
+        "    EXEC SQL WHENEVER SQLERROR PERFORM :FAILED END-EXEC.",
+        "    EXEC SQL COMMIT END-EXEC.",
+        "    GOBACK.",
+        "FAILED.",
+        "    DISPLAY 'E'.",
+        "NEVER.",
+        "    DISPLAY 'N'.",
+    )
+    said = {one.name: (one.called_by, bool(one.dead)) for one in told(text).paragraphs}
+    assert said == {"MAIN": ((), False), "FAILED": (("MAIN",), False), "NEVER": ((), True)}
+
+
 def test_what_is_left_after_a_failure_is_told_is_an_error_too() -> None:
     """Where ELSE IF SQLCODE = 100 is the end of the data, its ELSE is the true error, which was nowhere among the errors."""
     chain = (

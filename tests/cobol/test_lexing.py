@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.cobol import scan
-from penstock.cobol.program import Copy, GoTo, Word
+from penstock.cobol.program import Copy, GoTo, Perform, Word
 
 from .sources import fixed, names, one, program, verbs
 
@@ -151,14 +151,20 @@ def test_row_26_an_unclosed_block_hides_nothing() -> None:
 
 
 def test_row_26_what_a_block_says_of_labels_are_jumps() -> None:
-    """Row 26: HANDLE CONDITION, HANDLE ABEND and WHENEVER name paragraphs."""
+    """Row 26: HANDLE CONDITION, HANDLE ABEND and WHENEVER name paragraphs, which WHENEVER may perform."""
     found = one(
         program(
             "    EXEC CICS HANDLE CONDITION NOTFND(N-1) ERROR(E-1) END-EXEC",
             "    EXEC CICS HANDLE ABEND LABEL(A-1) END-EXEC",
             "    EXEC CICS HANDLE ABEND PROGRAM('X') END-EXEC",
             "    EXEC SQL WHENEVER SQLERROR GO TO :S-1 END-EXEC.",
+            "    EXEC SQL WHENEVER SQLWARNING PERFORM :S-2 END-EXEC.",
+            "    EXEC SQL WHENEVER NOT FOUND DO PERFORM S-3 END-EXEC.",
+            "    EXEC SQL WHENEVER NOT FOUND CONTINUE END-EXEC.",
         )
+    )
+    assert found.performs == tuple(
+        Perform(line, name, via="WHENEVER PERFORM") for line, name in ((8, "S-2"), (9, "S-3"))
     )
     assert found.gotos == (
         GoTo(4, ("N-1",), via="HANDLE CONDITION"),

@@ -110,6 +110,18 @@ SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
             ),
             [(("B",), *SURE), (("A",), *SURE)],
         ),
+        # What an error of SQL performs returns, to behind any later statement of SQL.
+        (
+            (
+                "EXEC SQL WHENEVER SQLERROR DO PERFORM BAD END-EXEC. MOVE 'A' TO X. CALL X.",
+                "EXEC SQL COMMIT END-EXEC. CALL X. STOP RUN.",
+                "BAD.",
+                "MOVE 'B' TO X.",
+                "NEVER.",
+                "MOVE 'C' TO X.",
+            ),
+            [(("A",), *SURE), (("A", "B"), *MAY)],
+        ),
         # A GO TO may be altered.
         (
             ("MOVE 'A' TO X. ALTER J TO PROCEED TO L.", "J.", "GO TO K.", "K.", "MOVE 'B' TO X.", "L.", "CALL X."),

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .lexing import COPIED, LITERAL, WORD, spelled
-from .program import DESCRIBED, CallStatement, Copy, Exec, GoTo, Perform, Statement, unquoted
+from .program import DESCRIBED, WHENEVER_PERFORM, CallStatement, Copy, Exec, GoTo, Perform, Statement, unquoted
 from .reading import BREAK
 from .replacing import pairs_in
 
@@ -53,7 +53,7 @@ _WORDS = re.compile(WORD)
 _HANDLE = re.compile(r"EXEC(?:UTE)?\s++CICS\s++HANDLE\s++(CONDITION|AID|ABEND)(?![\w-])")
 _LABEL = re.compile(r"(?<![\w-])([\w-]++)\s*+\(\s*+([\w#@$-]++)\s*+\)")
 _WHENEVER = re.compile(
-    r"EXEC\s++SQL\s++WHENEVER\s++[\w\s]+?\s(?:GO\s*+TO|DO\s++PERFORM|DO(?!\s++(?:PERFORM|CALL)\s)|PERFORM)\s++:?+([\w#@$-]++)"
+    r"EXEC\s++SQL\s++WHENEVER\s++[\w\s]+?\s(?:GO\s*+TO|(DO\s++PERFORM|DO(?!\s++(?:PERFORM|CALL)\s)|PERFORM))\s++:?+([\w#@$-]++)"
 )
 _EXEC = re.compile(r"EXEC(?:UTE)?\s++(\w++)")
 _INCLUDE = re.compile(r"EXEC\s++SQL\s++INCLUDE\s++('[^']*+'|[^\s.']++)\s++END-EXEC")
@@ -176,10 +176,12 @@ class Edges:
                     self.gotos.append(GoTo(statement.line, (self._name(label, 2),), via=f"HANDLE {handle[1]}"))
 
     def _whenever(self, statement: Statement) -> None:
-        """Record the paragraph that a WHENEVER leads to; its colon is optional."""
+        """Record the paragraph that a WHENEVER jumps to or performs; its colon is optional."""
         whenever = _WHENEVER.match(self._folded, statement.start, statement.end)
-        if whenever:
-            self.gotos.append(GoTo(statement.line, (self._name(whenever, 1),), via="WHENEVER"))
+        if whenever and whenever[1]:
+            self.performs.append(Perform(statement.line, self._name(whenever, 2), via=WHENEVER_PERFORM))
+        elif whenever:
+            self.gotos.append(GoTo(statement.line, (self._name(whenever, 2),), via="WHENEVER"))
 
 
 def blocks(

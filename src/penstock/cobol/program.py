@@ -112,11 +112,14 @@ class Statement(NamedTuple):
     end: int
 
 
+WHENEVER_PERFORM = "WHENEVER PERFORM"
+
+
 class Perform(NamedTuple):
     """A PERFORM of paragraphs or sections, or another way to run them and return.
 
-    `via` says which: PERFORM, PERFORM THREAD (which does not wait for the end), SORT or MERGE (their procedures), XML, or USE (a
-    declarative, which the system runs).
+    `via` says which: PERFORM, PERFORM THREAD (which does not wait for the end), SORT or MERGE (their procedures), XML, USE (a
+    declarative, which the system runs), or WHENEVER PERFORM (which any later statement of SQL may run).
     """
 
     line: int

@@ -82,7 +82,7 @@ class ControlEdge(NamedTuple):
     name: str
     """The target as written."""
     via: str
-    """PERFORM, GO TO, ALTER, SORT, MERGE, XML, USE, WHENEVER, HANDLE CONDITION and so on."""
+    """PERFORM, GO TO, ALTER, SORT, MERGE, XML, USE, WHENEVER, WHENEVER PERFORM, HANDLE CONDITION and so on."""
     line: int
     thru: int | None = None
     """The last paragraph of a range or section; None if the target is the only one."""

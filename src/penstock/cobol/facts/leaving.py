@@ -25,7 +25,6 @@ GONE = frozenset({"GOBACK", "STOP RUN", "STOP THREAD", "EXIT PROGRAM", "EXIT MET
 _LEAVES = frozenset({"RETURN", "XCTL"})
 _ESCAPES = frozenset({"EXIT PARAGRAPH", "EXIT SECTION"})
 _LOOPS = frozenset({"UNTIL", "VARYING", "TIMES"})
-_ANYWHERE = ("HANDLE", "WHENEVER")
 _FAR = 200
 """The number of paragraphs followed from the start of a range, beyond which it is assumed to return."""
 
@@ -115,7 +114,7 @@ class _Ways:
         for edge in edges:
             if edge.copybook is not None:
                 self._unknown.add(edge.source)
-            elif edge.via.startswith(_ANYWHERE):
+            elif edge.via == "WHENEVER" or edge.via.startswith("HANDLE"):
                 self._anywhere += [] if edge.target is None else [edge.target]
             elif edge.via == "GO TO":
                 if edge.target is None:

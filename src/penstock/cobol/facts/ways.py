@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..program import key, number
+from ..program import WHENEVER_PERFORM, key, number
 from .code import is_inline, nests, performed_at
 from .execs import comes_back
 from .flow import Places
@@ -83,6 +83,10 @@ class Ways:
         # thousand edges.
         self._on_error = {kind: self._hub(code, kind) for kind in ("EXEC CICS", "EXEC SQL")}
         self._declared = list(_declared(code.program))
+        performed = [one.target for one in code.program.performs if one.via == WHENEVER_PERFORM]
+        self._on_sql = sorted(
+            {named for name in performed if (named := self._range((name, None), None, -1)) is not None}
+        )
         self._copied_runs = [found for first, end in self._copied.performs if (found := self._range(first, end, -1))]
         self._copied_runs += [(part, part) for part, (_, tree) in enumerate(parts) if tree and tree[0].said.header]
         headed = [(part, tree) for part, (_, tree) in enumerate(parts) if self._copied.is_headed(tree[:1])]
@@ -319,16 +323,16 @@ class Ways:
         return None
 
     def _side_ways(self, said: ReadStatement, number: int, following: int) -> None:
-        """Add the successors after an error of a statement: labels of HANDLE and WHENEVER, and the declaratives."""
+        """Add the successors after an error of a statement: labels of HANDLE and WHENEVER, and what is performed then."""
         hub = self._on_error.get(said.verb)
         if hub is not None:
             self.after[number].append(hub)
-        if said.verb in _FILE_VERBS:
-            for section in self._declared:
-                step = self._new()
-                self.runs[step] = section
-                self.after[step] = [following]
-                self.after[number].append(step)
+        performed = self._declared if said.verb in _FILE_VERBS else self._on_sql if said.verb == "EXEC SQL" else ()
+        for section in performed:
+            step = self._new()
+            self.runs[step] = section
+            self.after[step] = [following]
+            self.after[number].append(step)
 
     def _jump(self, said: ReadStatement, following: int) -> list[int]:
         """Return the targets of a GO TO, including those by ALTER."""
