@@ -332,6 +332,25 @@ def test_the_field_of_a_copybook_stands_for_its_instances() -> None:
     assert {"MWB020.BO-NET", "MWB030.BI-NET"} < {node.name for node in nodes_named(estate(), "MWBILL.:TAG:-NET")}
 
 
+def test_a_section_stands_for_its_paragraphs() -> None:
+    """Where a shop performs sections, their names are those that are known; something that has the name itself comes first."""
+    lines = (
+        "M.", "    PERFORM S1.", "    GOBACK.",
+        "S1 SECTION.", "A.", "    MOVE X TO Y.", "B.", "    MOVE Y TO X.",
+        "S2 SECTION.", "C.", "    MOVE X TO Y.",
+    )  # fmt: skip
+    data = ("01  X PIC X.", "01  Y PIC X.")
+    texts = {f"{name}.cbl": sources.program(*lines, name=name, data=data) for name in ("P", "S2")}
+    graph = graph_of({path: text.encode() for path, text in texts.items()})
+    assert [node.name for node in nodes_named(graph, "s1")] == ["P.A", "P.B", "S2.A", "S2.B"]
+    assert [node.name for node in nodes_named(graph, "P.S1")] == ["P.A", "P.B"]
+    assert [node.name for node in nodes_named(graph, "S1", "field")] == []
+    assert [str(node) for node in nodes_named(graph, "S2")] == ["S2"]
+    assert [node.name for node in nodes_named(graph, "S2", "paragraph")] == ["P.C", "S2.C"]
+    twins = graph_of({f"{folder}/P.cbl": texts["P.cbl"].encode() for folder in ("one", "two")})
+    assert [node.name for node in nodes_named(twins, "S2", "paragraph")] == ["P@one/P.cbl.C", "P@two/P.cbl.C"]
+
+
 @pytest.mark.proves("C-16")
 def test_what_a_program_and_its_copybook_of_that_name_declare_is_said_once() -> None:
     """Their fields are one node, and each edge has the citations of both."""

@@ -137,7 +137,7 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
     """Return the things that have a name, ordered by kind and name.
 
     An exact match takes precedence over names that end with it, and these over the other names by which a program is called;
-    the field of a copybook includes its instances, and a level 88 means its item.
+    the field of a copybook includes its instances, a level 88 means its item, and a section its paragraphs.
     """
     wanted = plain_path(name.strip()).upper()
     nodes = [node for node in graph.nodes() if kind is None or node.kind == kind]
@@ -145,7 +145,12 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
     found = [node for node in nodes if node.name.upper() == wanted]
     # After a qualifier, or after the folders of a file.
     ends = tuple(f"{mark}{wanted}" for mark in (".", METHOD, "/"))
-    found = found or [node for node in nodes if node.name.upper().endswith(ends)]
+    inside = _in_section(graph, wanted)
+    found = found or [
+        node
+        for node in nodes
+        if node.name.upper().endswith(ends) or (node.kind == "paragraph" and node.name.upper() in inside)
+    ]
     found = found or [node for node in nodes if _bare(node.name) == wanted or _in_order(node.name, wanted)]
     if not found:
         called, dot, rest = wanted.partition(".")
@@ -174,6 +179,16 @@ def _in_order(name: str, wanted: str) -> bool:
         return False
     rest = iter(parts)
     return all(one in rest for one in [parts[0], *asked[1:]])
+
+
+def _in_section(graph: EstateGraph, wanted: str) -> set[str]:
+    """Return the names, in capitals, of the paragraphs of the sections that have a name."""
+    return {
+        f"{part.name}.{paragraph}".upper()
+        for part in graph.parts
+        for section, paragraph in part.sections
+        if wanted in {section, f"{part.name}.{section}".upper()}
+    }
 
 
 def _instances(graph: EstateGraph, fields: Sequence[NodeId]) -> Iterator[NodeId]:

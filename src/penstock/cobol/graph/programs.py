@@ -160,6 +160,11 @@ class _Drawing:
             procedures=tuple(
                 dict.fromkeys(key(name) for call in facts.calls if call.call_type == "sql" for name in call.names)
             ),
+            sections=tuple(
+                (key(one.section), node.name.removeprefix(f"{self._name}."))
+                for one, node in zip(facts.paragraphs, self._paragraphs, strict=True)
+                if one.section
+            ),
         )
 
     def _own(self, said: Iterable[_OfItem]) -> Iterator[_OfItem]:

@@ -296,6 +296,8 @@ class ProgramPart(NamedTuple):
     """The files that system commands run, in capitals and without folders and suffixes, each with its citations."""
     unnamed_calls: tuple[UnnamedCall, ...] = ()
     """The DL/I calls that name no segment."""
+    sections: tuple[tuple[str, str], ...] = ()
+    """The paragraphs in sections: the section in capitals, and the name of the paragraph without that of the program."""
 
 
 _OfField = TypeVar("_OfField", NamedPart, ComparedField, LengthOfField, ColumnUse)
