@@ -42,6 +42,16 @@ def test_only_a_call_by_its_name_is_hidden(wire: str, name: Any) -> None:
     assert (shown == body) is (name != "ctx_page")
 
 
+@pytest.mark.parametrize("calling", [{"mode": "ANY"}, {"mode": "NONE"}, {"streamFunctionCallArguments": True}])
+def test_no_tools_are_hidden_where_a_call_could_not_be_followed(calling: dict[str, Any]) -> None:
+    """The model has to call, may not, or sends arguments in later parts of a stream, which name no function."""
+    hidden = wire_named("gemini").answers.hidden_calls
+    assert hidden is not None
+    body = {"contents": [], "tools": [{"functionDeclarations": [{"name": "read"}]}]}
+    assert hidden.is_possible(body)
+    assert not hidden.is_possible({**body, "toolConfig": {"functionCallingConfig": calling}})
+
+
 def test_a_call_of_a_custom_tool_is_the_clients_in_a_stream_too() -> None:
     """Next to a hidden call it is numbered first, and the answer's end passes: the client has to answer it."""
     hidden = wire_named("openai-chat").answers.hidden_calls

@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 def is_possible(body: dict[str, Json]) -> bool:
     """Whether a request offers functions and leaves its model free to call any of them and to say what it likes."""
-    mode = get(get(get(body, "toolConfig"), "functionCallingConfig"), "mode")
+    calling = get(get(body, "toolConfig"), "functionCallingConfig")
+    is_free = get(calling, "mode") in (None, "AUTO", "MODE_UNSPECIFIED")
+    # Arguments that stream come in later parts, which name no function.
+    is_followed = not get(calling, "streamFunctionCallArguments")
     config = get(body, "generationConfig")
     is_plain = get(config, "responseMimeType") in (None, "text/plain") and get(config, "candidateCount") in (None, 1)
     has_functions = any(get(tool, "functionDeclarations") for tool in objects(get(body, "tools")))
     # Tools of a cached prefix are in the cache; a request cannot add to them.
-    return (
-        has_functions and mode in (None, "AUTO", "MODE_UNSPECIFIED") and is_plain and get(body, "cachedContent") is None
-    )
+    return has_functions and is_free and is_followed and is_plain and get(body, "cachedContent") is None
 
 
 class CandidateHider(CallHider):
