@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.cobol.test_graph import graph_of
 
 from penstock.cobol import ScannedSource, scan
 from penstock.cobol.facts import facts
@@ -186,3 +187,43 @@ def test_what_is_performed_does_not_run_over_its_end_because_of_a_missing_copybo
         *("SECOND-ONE.", "    DISPLAY 1.", "THIRD-ONE.", "    DISPLAY 2."),
     )
     assert [one.falls_into for one in facts(source, source.programs[0]).paragraphs] == [None, None, None]
+
+
+IMAGE = (
+    *("IDENTIFICATION DIVISION.", "PROGRAM-ID. ORDERS.", "DATA DIVISION.", "WORKING-STORAGE SECTION."),
+    *("01 DB-BASE PIC X(12).", "01 DB-SET PIC X(16) VALUE 'CUSTOMERS;'.", "01 DB-OTHER PIC X(16)."),
+    *("01 DB-MODE PIC S9(4) COMP.", "01 DB-STATUS PIC X(20).", "01 DB-LIST PIC X(2) VALUE '@;'."),
+    *("01 CUST-BUFFER.", "   05 CUST-NO PIC 9(6).", "01 ORDER-BUFFER PIC X(80).", "01 DB-ARG PIC X(8)."),
+    *("PROCEDURE DIVISION.", "MAIN."),
+    "    CALL 'DBGET' USING DB-BASE DB-SET DB-MODE DB-STATUS DB-LIST",
+    "        CUST-BUFFER DB-ARG.",
+    "    CALL INTRINSIC 'DBFIND' USING DB-BASE 'LINES ' DB-MODE DB-STATUS",
+    "        DB-LIST DB-ARG.",
+    "    IF DB-MODE = 1 MOVE 'ORDERS;' TO DB-OTHER",
+    "    ELSE MOVE 'OLD-ORDERS;' TO DB-OTHER.",
+    "    CALL 'DBPUT' USING DB-BASE DB-OTHER DB-MODE DB-STATUS DB-LIST",
+    "        ORDER-BUFFER.",
+    "    CALL 'DBDELETE' USING DB-BASE DB-ARG DB-MODE DB-STATUS.",
+    "    CALL 'DBGET' USING DB-SET.",
+    "    GOBACK.",
+)
+
+
+@pytest.mark.proves("C-16")
+def test_data_sets_of_image_are_records() -> None:
+    """The second parameter names the data set; one that an item may name, of several, is possible, and a number is none."""
+    graph = graph_of({"ORDERS.cbl": "".join(f"       {line}\n" for line in IMAGE).encode()})
+    found = {
+        (edge.source.name, str(edge.verb), edge.target.name): (edge.certainty, {one.line for one in edge.citations})
+        for edge in graph.drawn
+        if "record" in {edge.source.kind, edge.target.kind}
+    }
+    assert found == {
+        ("ORDERS", "reads", "CUSTOMERS"): ("is", {6, 17}),
+        ("CUSTOMERS", "moves to", "ORDERS.CUST-BUFFER"): ("is", {6, 17}),
+        ("ORDERS", "reads", "LINES"): ("is", {19}),
+        ("ORDERS", "writes", "ORDERS"): ("may", {21, 23}),
+        ("ORDERS", "writes", "OLD-ORDERS"): ("may", {22, 23}),
+        ("ORDERS.ORDER-BUFFER", "moves to", "ORDERS"): ("may", {21, 23}),
+        ("ORDERS.ORDER-BUFFER", "moves to", "OLD-ORDERS"): ("may", {22, 23}),
+    }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
 from ..reserved import CONFIGURATION, INTRINSIC
-from . import calls, cics, failing, files, idms, ims, interface, mq, objects, rules, sql, wording
+from . import calls, cics, failing, files, idms, image, ims, interface, mq, objects, rules, sql, wording
 from .apart import apart
 from .arguments import parameters
 from .around import declared_around, outer_data, programs_around
@@ -230,14 +230,15 @@ def _operations(
 ) -> InterfaceOperations:
     """Return what the program does with files, databases, terminals and queues."""
     # All CALLs by name are followed together, in one pass through the program.
-    reaching.follow(call.target for call in called if call.target[:1] not in "'\"")
+    targets = (call.target for call in called if call.target[:1] not in "'\"")
+    reaching.follow((*targets, *(call.parameters[1] for call in image.asked(called))))
     return InterfaceOperations(
         files=files.files(rows, data.items, data.records, code, file_names.of),
         sql=sql.operations(code, DynamicSql(code, data.names, reaching)),
         cics=cics.operations(code, reaching, file_names),
         dli=ims.operations(code, data.names, values, reaching, called),
         mq=mq.operations(code, values, reaching, called),
-        idms=idms.operations(code),
+        idms=(*idms.operations(code), *image.operations(code, reaching, called)),
     )
 
 

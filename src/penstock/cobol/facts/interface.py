@@ -72,10 +72,10 @@ DLI_DEEDS = {
     "DLET": "delete",
 }
 IDMS_DEEDS = {
-    **dict.fromkeys(("OBTAIN", "FETCH", "FIND", "GET", "LOCK", "SECURE"), "read"),
-    **dict.fromkeys(("STORE", "CREATE", "RECREATE"), "create"),
-    **dict.fromkeys(("MODIFY", "CONNECT", "DISCONNECT", "INSERT", "REMOVE"), "update"),
-    "ERASE": "delete",
+    **dict.fromkeys(("OBTAIN", "FETCH", "FIND", "GET", "LOCK", "SECURE", "DBFIND", "DBGET"), "read"),
+    **dict.fromkeys(("STORE", "CREATE", "RECREATE", "DBPUT"), "create"),
+    **dict.fromkeys(("MODIFY", "CONNECT", "DISCONNECT", "INSERT", "REMOVE", "DBUPDATE"), "update"),
+    **dict.fromkeys(("ERASE", "DBDELETE"), "delete"),
 }
 _SORT_DEEDS = {"USING": "read", "GIVING": "create"}
 MQ_DEEDS = {"MQGET": "read", "MQPUT": "create", "MQPUT1": "create"}

@@ -229,7 +229,7 @@ class DliOperation(NamedTuple):
 
 
 class IdmsOperation(NamedTuple):
-    """An IDMS statement: OBTAIN, STORE, MODIFY, ERASE, BIND and so on."""
+    """An IDMS statement, OBTAIN, STORE, MODIFY, ERASE, BIND and so on, or a call of IMAGE, DBGET, DBPUT and so on."""
 
     verb: str
     record: str | None
@@ -241,6 +241,12 @@ class IdmsOperation(NamedTuple):
     end_line: int
     paragraph: str
     copybook: str | None = None
+    area: str | None = None
+    """What a call of IMAGE gets the data in or takes it from; None for a statement, whose area has the record's name."""
+    said_by: Resolved | None = None
+    """Where an item gets the name of the record."""
+    is_sure: bool = True
+    """Whether the record can be no other one."""
 
 
 class MqOperation(NamedTuple):

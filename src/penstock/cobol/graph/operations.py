@@ -38,8 +38,8 @@ _CICS: dict[str, tuple[Verb, Kind]] = {
     "GET CONTAINER": ("reads", "container"),
 }
 # IDMS and similar databases: whether a verb fills the record's area in the program, or sends it.
-_BRINGING = frozenset({"OBTAIN", "FETCH", "GET", "LOCK", "SECURE"})
-_SENDING = frozenset({"STORE", "MODIFY"})
+_BRINGING = frozenset({"OBTAIN", "FETCH", "GET", "LOCK", "SECURE", "DBGET"})
+_SENDING = frozenset({"STORE", "MODIFY", "DBPUT", "DBUPDATE"})
 # A host variable followed by its indicator, which marks a null and is not the value of a column.
 _HOST = r"[A-Za-z0-9][\w$#@\-]*+(?:\.[A-Za-z0-9][\w$#@\-]*+)?"
 _INDICATOR = re.compile(rf":\s*+{_HOST}\s*+(?:INDICATOR\s*+)?:\s*+({_HOST})", re.IGNORECASE)
@@ -268,12 +268,15 @@ def _idms(one: IdmsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
     deed = IDMS_DEEDS.get(one.verb)
     if deed is None or not one.record:
         return
-    cited, record, area = _cited(one, program), NodeId("record", key(one.record)), _field(one.record, program)
-    yield EstateEdge(program.program, verb_of(deed), record, "is", cited)
+    cited = (*_cited(one, program), *_named_at([one.said_by] if one.said_by else (), program))
+    record, area = NodeId("record", key(one.record)), _field(one.area or one.record, program)
+    certainty: Certainty = "is" if one.is_sure else "may"
+    why = "" if one.is_sure else "the item may name another data set"
+    yield EstateEdge(program.program, verb_of(deed), record, certainty, cited, why)
     if area is not None and one.verb in _BRINGING:
-        yield EstateEdge(record, "moves to", area, "is", cited)
+        yield EstateEdge(record, "moves to", area, certainty, cited, why)
     elif area is not None and one.verb in _SENDING:
-        yield EstateEdge(area, "moves to", record, "is", cited)
+        yield EstateEdge(area, "moves to", record, certainty, cited, why)
 
 
 def _mq(one: MqOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
