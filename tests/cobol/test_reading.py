@@ -657,6 +657,29 @@ def test_a_program_may_have_signs_of_two_bytes_alone(text: str, encoding: str, t
     assert source.encoding == told
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding", "told"),
+    [
+        ("MÜŞTERİ KAYDI SİLİNDİ", "cp1254", "iso8859-9"),
+        ("kayıt bulunamadı, dosya açılamıyor", "iso8859-9", "latin-1"),
+        ("değişiklik yapıldı, çıkış", "iso8859-9", "iso8859-9"),
+        ("skýrsla um þýðing og viðskipti", "latin-1", "latin-1"),
+        ("það er gott, Þýska sýnir", "latin-1", "latin-1"),
+        ("starý nový malý, celý", "iso8859-2", "latin-1"),
+        ("ЗАПИСЬ", "iso8859-5", "latin-1"),
+        ("KAYIT SİLİNDİ, DEĞİŞİKLİK", "cp857", "latin-1"),
+        ("müþteri", "latin-1", "latin-1"),
+    ],
+)
+def test_letters_in_words_tell_turkish_from_what_latin_1_has_in_their_place(
+    text: str, encoding: str, told: str
+) -> None:
+    """Dotless i with s or g of Turkish are enough; Icelandic has more of eth, and Czech has the y alone."""
+    source = scan(f"       PROGRAM-ID. A.\n      * {text}\n".encode(encoding))
+    assert source.encoding == told
+    assert (source.shown(2).endswith(text)) == (told == "iso8859-9" or encoding == "latin-1" or "celý" in text)
+
+
 def test_a_line_that_begins_with_an_asterisk_beside_its_column_is_a_comment_behind_a_sentence() -> None:
     """No sentence begins with an asterisk, so such a line is a comment; within a sentence it multiplies."""
     source = scan(

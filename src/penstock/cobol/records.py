@@ -39,6 +39,18 @@ def _is_kana(runs: list[bytes]) -> bool:
     )
 
 
+def _is_turkish(data: bytes, runs: list[bytes]) -> bool:
+    """Return whether the bytes beyond ASCII are letters of Turkish, whose codec differs from Latin-1 in six of them.
+
+    Where Turkish has the dotless i, the s with a cedilla and the soft g, Latin-1 has letters of Icelandic. Icelandic has other
+    vowels with accents as well, and its eth is far more frequent than its y with an accent, while in Turkish the i is. Czech has
+    this y, too, but not the others.
+    """
+    own = b"".join(_OF_TURKISH.findall(data))
+    dotless, soft = (sum(map(own.count, letters)) for letters in (b"\xdd\xfd", b"\xd0\xf0"))
+    return len(own) >= _LETTERS_OF_TURKISH and len(own) > dotless > 2 * soft and all(map(_TURKISH.fullmatch, runs))
+
+
 # In EBCDIC a record may end with NEL or with LF, depending on the tool that transferred it.
 _RECORD_MARKS = {"cp037": (b"\x15", b"\x25")}
 _UNREAD = "\ufffd"
@@ -59,6 +71,13 @@ _KANA = re.compile(rb"[\xa1-\xdf]++")
 _SIGNS = re.compile(rb"(?<![A-Za-z])(?>(?:\x81[\x40-\x7e\x80-\xfc])+)(?![A-Za-z])")
 """Signs of Shift-JIS such as arrows and circles, which a program may have alone: in DOS this lead is a letter within words, and
 elsewhere it is a control."""
+_TURKISH = re.compile(
+    rb"[\x91-\x94\xa0\xa7\xab\xb0\xb4\xbb\xc2\xc7\xce\xd0\xd6\xdb-\xde\xe2\xe7\xee\xf0\xf6\xfb-\xfe]++"
+)
+"""The letters of Turkish beyond ASCII, and signs that may stand beside them."""
+_OF_TURKISH = re.compile(rb"(?<=[A-Za-z])[\xd0\xdd\xde\xf0\xfd\xfe]|[\xd0\xdd\xde\xf0\xfd\xfe](?=[A-Za-z])")
+"""In a word, the letters that Turkish has in place of others of Latin-1."""
+_LETTERS_OF_TURKISH = 3
 # What Latin-1 text does not contain: runs of two-byte letters, the box characters of DOS, or a letter of UTF-8.
 _HIGH = re.compile(rb"[\x80-\xff]++")
 _OF_DOS = re.compile(rb"(?<=[A-Za-z])[\x81\x82\x84\x87\x8d\x8f\x90\x98\x9d](?=[A-Za-z])")
@@ -119,8 +138,8 @@ def _encoding(data: bytes) -> tuple[str, str]:
     """Return the codec of a file, judged by its bytes alone, and what is doubtful about it, "" for nothing.
 
     No file is refused: what is neither UTF-16 by its mark, nor EBCDIC by its blanks, nor UTF-8, nor Japanese by its pairs
-    of bytes is Latin-1, which decodes every byte to one character and so keeps the columns. A few undecodable bytes do not
-    change the codec of a file.
+    of bytes, nor Turkish by its letters is Latin-1, which decodes every byte to one character and so keeps the columns. A few
+    undecodable bytes do not change the codec of a file.
     """
     if data.isascii():
         return "utf-8", ""
@@ -141,6 +160,8 @@ def _encoding(data: bytes) -> tuple[str, str]:
     high = _HIGH.findall(data)
     if _is_kana(high) or (high and _SIGNS.sub(b"", data).isascii()):
         return "cp932", ""
+    if _is_turkish(data, high):
+        return "iso8859-9", ""
     paired = [run for run in high if len(run) > 3 and len(set(run)) > 1] or _UTF_8.findall(data)
     if 2 * sum(map(len, paired)) > sum(map(len, high)) or _OF_DOS.search(data):
         return "latin-1", "letters of an encoding that is not known: each byte is read as a letter of latin-1"

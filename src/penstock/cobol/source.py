@@ -36,7 +36,8 @@ class ScannedSource:
 
     data: bytes
     encoding: str
-    """The codec that decodes `data`: utf-8, utf-16-le, utf-16-be, cp037 (EBCDIC), cp932 (Shift-JIS), euc_jis_2004 or latin-1.
+    """The codec that decodes `data`: utf-8, utf-16-le, utf-16-be, cp037 (EBCDIC), cp932 (Shift-JIS), euc_jis_2004, iso8859-9
+    (Turkish) or latin-1.
     A byte that it cannot decode is U+FFFD, and a warning says so.
     """
     format: Format
