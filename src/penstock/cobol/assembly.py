@@ -9,7 +9,7 @@ Law: the outermost programs partition the lines; divisions, sections, paragraphs
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import pairwise
+from itertools import accumulate, count, pairwise
 from typing import TYPE_CHECKING
 
 from .edges import Edges, blocks
@@ -40,9 +40,8 @@ class CodeLines:
         # Where the code of each line begins, after its blanks; the end of a line that has none.
         self._begins = [end - len(code[start:end].lstrip()) for start, end in zip(starts, ends, strict=True)]
         # The last line with code up to each line, after a 0, so that the index is the line number.
-        last = 0
         coded = map(int.__lt__, self._begins, ends)
-        self._last = [0, *((last := number) if has else last for number, has in enumerate(coded, start=1))]
+        self._last = [0, *accumulate(map(int.__mul__, coded, count(1)), max)]
 
     def __len__(self) -> int:
         return len(self.starts)

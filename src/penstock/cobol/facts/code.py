@@ -234,11 +234,12 @@ class Code:
     def _read(self, piece: CodePiece) -> Iterator[ReadStatement]:
         """Yield the statements of one piece with their words."""
         source, copybook = piece.source, piece.copybook
+        is_headed = copybook is not None or bool(piece.headed)
         for verb, line, end_line, depth, sentence, start, end in piece.program.statements:
             phrase = (_remembered if end - start < _LONG else Phrase)(source.code[start:end])
             keys, begins = phrase.keys, phrase.begins
             lines = tuple([source.line_at(start + at) for at in begins]) if begins else (line,) * len(keys)
-            header = piece.header_at(line)
+            header = piece.header_at(line) if is_headed else ""
             if copybook:
                 line, end_line = piece.line, piece.end_line  # noqa: PLW2901
             place = self.paragraph(line)
@@ -308,7 +309,7 @@ def nests(said: Sequence[ReadStatement]) -> list[Node]:
     # From the innermost outwards, because the end of a statement depends on the ends of those in it.
     for node in reversed(order):
         for _, opener, inner in node.branches:
-            node.end_line = max(node.end_line, opener.end_line, *(held.end_line for held in inner[-1:]))
+            node.end_line = max(node.end_line, opener.end_line, inner[-1].end_line if inner else 0)
     return top
 
 

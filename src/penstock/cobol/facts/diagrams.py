@@ -6,6 +6,7 @@ bounded, and the text says how many were left out.
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ MAX_NODES = 80
 MAX_EDGES = 160
 """The maximum number of arrows in a diagram. Mermaid itself refuses 500; nobody can read more than this."""
 _LABEL_CHARS = 60
+_MEANT = re.compile(r"[^A-Za-z0-9 _.…?-]")
+"""What may mean something to Mermaid or HTML, or is a letter beyond ASCII."""
 
 
 def flow_diagram(facts: Facts) -> str:
@@ -85,13 +88,13 @@ def call_diagram(facts: Facts) -> str:
 
 def quoted(text: str) -> str:
     """Return a text as a Mermaid label: shortened, with entities for characters that mean something to Mermaid or HTML."""
-    shown = clipped(text, _LABEL_CHARS)
-    return (
-        '"'
-        # Any other character is written as its number: a quote would end the label, `#` begins an entity, `<` is HTML.
-        + "".join(letter if letter.isalnum() or letter in " -_.…?" else f"#{ord(letter)};" for letter in shown)
-        + '"'
-    )
+    # Any other character is written as its number: a quote would end the label, `#` begins an entity, `<` is HTML.
+    return f'"{_MEANT.sub(_numbered, clipped(text, _LABEL_CHARS))}"'
+
+
+def _numbered(letter: re.Match[str]) -> str:
+    """Return a character as an entity, unless it is a letter or digit to Unicode."""
+    return letter[0] if letter[0].isalnum() else f"#{ord(letter[0])};"
 
 
 def _node(paragraph: ParagraphFacts) -> str:

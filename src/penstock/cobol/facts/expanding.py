@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import DESCRIBED, Copy, DeclarationEntry, Program, Warned, key
@@ -201,7 +201,7 @@ class _Expanding:
             (entry.line, 0, entry) for entry in program.entries if entry.word not in _ELSEWHERE
         ]
         queue += [(copy.line, 1, copy) for copy in program.copies]
-        queue.sort(key=lambda row: row[:2])
+        queue.sort(key=itemgetter(0, 1))
         for line, _, found in queue:
             # A section ends with its division, even if the next one omits its header: for some compilers, the FILE SECTION
             # begins with its first FD. A copybook that contains the header may begin with entries of the section before.
@@ -318,4 +318,7 @@ def _missing(copy: Copy, place: _Place) -> EntryRow:
 
 def _division(program: Program, line: int) -> str:
     """Return the name of the division that contains a line, "" outside of any."""
-    return next((d.name for d in reversed(program.divisions) if d.start_line <= line <= d.end_line), "")
+    for division in reversed(program.divisions):
+        if division.start_line <= line <= division.end_line:
+            return division.name
+    return ""

@@ -91,7 +91,7 @@ def flow(
     drawing = _Drawing(code, places, pieces, events)
     edges = tuple(sorted(drawing.edges, key=lambda edge: edge.line))
     paragraphs = program.paragraphs
-    ends = open_ends(program, nodes, edges)
+    ends = open_ends(code, nodes, edges)
     falls = [_next(program, at) if ends.opens(at) else None for at in range(len(paragraphs))]
     calls: list[dict[str, None]] = [{} for _ in paragraphs]
     jumps: list[dict[str, None]] = [{} for _ in paragraphs]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from ..program import Program
-    from .code import Node, ReadStatement
+    from .code import Code, Node, ReadStatement
     from .control import ControlEdge
 
 GONE = frozenset({"GOBACK", "STOP RUN", "STOP THREAD", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
@@ -48,12 +48,12 @@ class Ends(NamedTuple):
         return self.own[at] and self.behind[at]
 
 
-def open_ends(program: Program, nodes: Sequence[Sequence[Node]], edges: Sequence[ControlEdge]) -> Ends:
+def open_ends(code: Code, nodes: Sequence[Sequence[Node]], edges: Sequence[ControlEdge]) -> Ends:
     """Return which ends of paragraphs control may reach.
 
     Args:
-        program: The program; the key of a paragraph is its index there.
-        nodes: The statements of each paragraph as trees.
+        code: The statements of the program.
+        nodes: The statements of each paragraph as trees, indexed by its key.
         edges: The transfers of control.
     """
     performs = [edge for edge in edges if edge.via == "PERFORM" and edge.copybook is None and edge.source >= 0]
@@ -61,7 +61,7 @@ def open_ends(program: Program, nodes: Sequence[Sequence[Node]], edges: Sequence
     # performs itself on every path that does not leave never returns.
     gone = set() if any(edge.via == "ALTER" for edge in edges) else {edge.line for edge in performs}
     parts = [divided(inside) for inside in nodes]
-    found = Ends([False for _ in nodes], [False for _ in nodes], _skips(program, nodes))
+    found = Ends([False for _ in nodes], [False for _ in nodes], _skips(code))
 
     def opened(at: int) -> bool:
         before = found.opens(at), found.own[at]
@@ -72,7 +72,7 @@ def open_ends(program: Program, nodes: Sequence[Sequence[Node]], edges: Sequence
 
     for at in range(len(nodes)):
         opened(at)
-    for at in _not_called(program, nodes, edges):
+    for at in _not_called(code.program, nodes, edges):
         found.own[at] = found.behind[at] = True
     if all(map(found.opens, range(len(nodes)))) or not gone:
         return found
@@ -160,16 +160,16 @@ def _not_called(program: Program, nodes: Sequence[Sequence[Node]], edges: Sequen
             yield at
 
 
-def _skips(program: Program, nodes: Sequence[Sequence[Node]]) -> dict[int, int]:
+def _skips(code: Code) -> dict[int, int]:
     """Return the last paragraph of the section of each paragraph with an EXIT SECTION."""
+    leaving = {said.paragraph for said in code.of("EXIT SECTION") if said.copybook is None and said.paragraph >= 0}
     found: dict[int, int] = {}
-    for at, inside in enumerate(nodes):
-        if any(held.said.verb == "EXIT SECTION" for node in inside for held in _held(node)):
-            section = key(program.paragraphs[at].section or "")
-            last = at
-            while last + 1 < len(nodes) and key(program.paragraphs[last + 1].section or "") == section:
-                last += 1
-            found[at] = last
+    for at in sorted(leaving, reverse=True):
+        paragraphs = code.program.paragraphs
+        section, last = key(paragraphs[at].section or ""), at
+        while last + 1 < len(paragraphs) and key(paragraphs[last + 1].section or "") == section:
+            last = found.get(last + 1, last + 1)
+        found[at] = last
     return found
 
 
@@ -207,6 +207,8 @@ def _held(node: Node) -> list[Node]:
 
 def _left(held: Sequence[Node], gone: AbstractSet[int]) -> bool:
     """Return whether the first of some statements, which contains the others, leaves for good."""
+    if len(held) == 1:  # as most statements
+        return _leaves(held[0], gone)
     leaves: set[int] = set()
     for node in reversed(held):
         if _leaves(node, gone) or _all_leave(node, leaves):

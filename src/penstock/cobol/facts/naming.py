@@ -62,7 +62,7 @@ class DataNames:
                 self.known.setdefault(key(item.name), []).append(Meaning(index))
             for number, condition in enumerate(item.conditions):
                 self.known.setdefault(key(condition.name), []).append(Meaning(index, number))
-            self.indexes.update(key(name) for name in item.indexes)
+            self.indexes.update(map(key, item.indexes))
         self._take_outer(outer)
 
     def _take_outer(self, outer: Sequence[OuterData]) -> None:

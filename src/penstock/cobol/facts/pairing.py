@@ -94,11 +94,7 @@ def pairs(said: ReadStatement, mentions: Sequence[Mention]) -> Iterator[Pair]:
     if said.verb in _CALCULATING:
         yield from (Pair(source, target, is_copy=False) for source, target in product(read, written))
     elif said.verb in _SENDING:
-        # SET ADDRESS OF RECORD TO POINTER relocates the record, and stores nothing of the pointer in it.
-        sources, targets = (
-            [one for one in some if not one.is_condition and not _is_address(keys, one.at)] for some in (read, written)
-        )
-        yield from _sent([one for one in sources if _is_sent(keys, one.at)], targets)
+        yield from _sent([one for one in _stored(keys, read) if _is_sent(keys, one.at)], _stored(keys, written))
     elif said.verb in {"STRING", "UNSTRING"}:
         yield from _strung(said, read, written)
     elif said.verb == "PERFORM":
@@ -201,9 +197,12 @@ def _characters(text: str, word: str) -> int:
     return length // 2 if text[0] in "Xx" else length
 
 
-def _is_address(keys: Sequence[str], at: int) -> bool:
-    """Return whether only the address of the item at a word is meant (ADDRESS OF)."""
-    return at > 1 and keys[at - 1] == "OF" and keys[at - 2] == "ADDRESS"
+def _stored(keys: Sequence[str], mentions: Iterable[Mention]) -> list[Mention]:
+    """Return the mentions of which the value itself is meant, rather than the address or a condition.
+
+    SET ADDRESS OF RECORD TO POINTER relocates the record, and stores nothing of the pointer in it.
+    """
+    return [one for one in mentions if not one.is_condition and keys[max(one.at - 2, 0) : one.at] != ("ADDRESS", "OF")]
 
 
 def _is_text(said: ReadStatement, at: int) -> bool:

@@ -100,15 +100,15 @@ class References:
 
     def take(self, said: ReadStatement) -> None:
         """Record the operands of one statement; for EXEC blocks, see `exec`."""
-        if said.verb.startswith("EXEC "):
-            return
-        self._is_elsewhere = said.verb in _ELSEWHERE or said.verb.startswith("#")
         keys = said.keys
-        first = self._first_operand(said)
+        first = 1 if said.verb != "PERFORM" else _behind_names(keys)
         if (
             first >= len(keys) and said.verb not in TRANSFORMS
         ):  # like half of all statements, which are a single word or a PERFORM
             return
+        if said.verb.startswith("EXEC "):
+            return
+        self._is_elsewhere = said.verb in _ELSEWHERE or said.verb.startswith("#")
         start, switches = roles_of(said)
         self._mentions = []
         self._closed = parentheses(keys) if "(" in keys else {}
@@ -189,19 +189,21 @@ class References:
 
     def applied(self, items: Iterable[DataItem]) -> tuple[DataItem, ...]:
         """Return the items with the lines that were collected for them and for their conditions."""
-        found = []
-        for index, item in enumerate(items):
-            conditions = tuple(
-                condition._replace(
-                    read_lines=_lines(self._read, (index, number)), written_lines=_lines(self._written, (index, number))
-                )
-                for number, condition in enumerate(item.conditions)
+        found = list(items)
+        # Whoever uses a condition uses its item, too.
+        for index in {item for item, _ in (*self._read, *self._written)} | self._passed.keys():
+            found[index] = found[index]._replace(
+                conditions=tuple(
+                    condition._replace(
+                        read_lines=_lines(self._read, (index, number)),
+                        written_lines=_lines(self._written, (index, number)),
+                    )
+                    for number, condition in enumerate(found[index].conditions)
+                ),
+                read_lines=_lines(self._read, (index, None)),
+                written_lines=_lines(self._written, (index, None)),
+                passed_lines=tuple(sorted(self._passed.get(index, ()))),
             )
-            read, written = _lines(self._read, (index, None)), _lines(self._written, (index, None))
-            passed = tuple(sorted(self._passed.get(index, ())))
-            if conditions or read or written or passed:
-                item = item._replace(conditions=conditions, read_lines=read, written_lines=written, passed_lines=passed)  # noqa: PLW2901
-            found.append(item)
         return tuple(found)
 
     def _through(self, said: ReadStatement) -> None:
@@ -224,18 +226,6 @@ class References:
             lines = self._written if role == WRITE else self._read
             lines[item, None].add(said.line_at(at))
 
-    def _first_operand(self, said: ReadStatement) -> int:
-        """Return the index of the first word that may be data; in a PERFORM, after the names of paragraphs."""
-        keys = said.keys
-        if said.verb != "PERFORM":
-            return 1
-        if is_inline(keys):
-            return 1
-        at = performed_at(keys) + 1
-        while at + 1 < len(keys) and keys[at] in {"OF", "IN", "THRU", "THROUGH"}:
-            at += 2
-        return at
-
     def _operands(self, said: ReadStatement, at: int, role: int, switches: dict[str, int]) -> None:
         """Record the data among the words of a statement.
 
@@ -245,7 +235,7 @@ class References:
             role: The role of that operand.
             switches: The words that change the role, with the role of what follows each.
         """
-        keys, kinds = said.keys, said.kinds
+        keys, kinds = said.keys, said.phrase.kinds
         known, size = self._names.known, len(keys)
         depth = 0
         # The contents of each open parenthesis: arguments of a function, subscripts or a length, or an expression.
@@ -320,7 +310,9 @@ class References:
                     at,
                     said.lines[at],
                     bool(measured) or "subscript" in within,
-                    _given(keys, end, [*within, _MEASURED[measured]] if measured else within),
+                    _given(keys, end, [*within, _MEASURED[measured]] if measured else within)
+                    if within or measured
+                    else "",
                     not is_opened,
                     item_part(keys, end, self._closed) if is_opened else None,
                     meanings[0].condition is not None,
@@ -502,10 +494,18 @@ def references(
     return found
 
 
+def _behind_names(keys: Sequence[str]) -> int:
+    """Return the index of the first word of a PERFORM that may be data: after the names of paragraphs."""
+    if is_inline(keys):
+        return 1
+    at = performed_at(keys) + 1
+    while at + 1 < len(keys) and keys[at] in {"OF", "IN", "THRU", "THROUGH"}:
+        at += 2
+    return at
+
+
 def _given(keys: Sequence[str], end: int, within: Sequence[str]) -> Given:
     """Return what the functions around an item take from it, given the contents of the parentheses open there."""
-    if not within:  # as for nearly all items
-        return ""
     functions = {one for one in within if one and one != "subscript"}
     if not functions or "subscript" in within:
         return "" if not functions else "calculated"

@@ -48,12 +48,12 @@ def field_names(program: str, items: Sequence[DataItem]) -> tuple[str, ...]:
     `PROG.ITEM`; if several items have that name, the whole path, `PROG.RECORD.GROUP.ITEM`; if even that is ambiguous, as
     when one record is copied below two files, the name of the file precedes it, and after that a number is appended.
     """
-    count = Counter(key(item.name) for item in items)
+    names = [key(item.name) for item in items]
+    count = Counter(names)
     found: list[str] = []
     taken: set[str] = set()
     numbers: Counter[str] = Counter()  # how many were appended to each name: n items of one path take n steps
-    for item in items:
-        own = key(item.name)
+    for item, own in zip(items, names, strict=True):
         if own == "FILLER":
             found.append("")
             continue
@@ -62,7 +62,7 @@ def field_names(program: str, items: Sequence[DataItem]) -> tuple[str, ...]:
             path = [own]
             parent = item.parent
             while parent is not None:
-                path.append(key(items[parent].name))
+                path.append(names[parent])
                 parent = items[parent].parent
             name = ".".join(reversed([one for one in path if one != "FILLER"]))
             if name in taken and item.file:

@@ -197,16 +197,15 @@ class _Drawing:
         """Return the citation of a statement of the program; copied code is cited at its COPY."""
         return (CitedLine.spanning(self._path, line, end_line, copybook),)
 
-    def _places(self, places: Sequence[SourcePlace]) -> Iterator[CitedLine]:
-        """Yield the citations of places; those in a copybook refer to its own file if that is known."""
+    def _places(self, places: Sequence[SourcePlace]) -> list[CitedLine]:
+        """Return the citations of places; those in a copybook refer to its own file if that is known."""
         if not self._is_whole and not any(map(_COPYBOOK, places)):
             places = (min(places, key=_LINE),)
-        for place in places:
-            if place.copybook is None:
-                yield CitedLine(self._path, place.line, None, place.end_line)
-            else:
-                path = self._copybooks.get(key(place.copybook))
-                yield CitedLine(path or place.copybook, place.line, None, place.end_line)
+        return [CitedLine(self._file(place.copybook), place.line, None, place.end_line) for place in places]
+
+    def _file(self, copybook: str | None) -> str:
+        """Return the file of the program itself, or of a copybook; its name if the file is not known."""
+        return self._path if copybook is None else self._copybooks.get(key(copybook)) or copybook
 
     def _field(self, index: int) -> NodeId:
         """Return the node of an item; for a FILLER, that of the nearest named group."""
