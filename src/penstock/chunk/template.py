@@ -94,7 +94,8 @@ class TemplateRecord:
     def of_code(cls, said: Mapping[str, Plain | list[Plain]], citations: Iterable[Citation] = ()) -> TemplateRecord:
         """Return the record of what the code says: like `of` for plain values, but in a fraction of the time."""
         made = cls.__new__(cls)
-        made._fields, made.citations, made.said = None, _sorted(citations), said
+        made._fields, made.said = None, said
+        made.citations = citations if type(citations) is tuple and len(citations) < 2 else _sorted(citations)
         return made
 
     @property

@@ -297,7 +297,7 @@ def _item_of_code(
         given = item[name]
         if given is None or given == []:  # as most are
             item[name] = None if shape in {"text", "parts"} else []
-        else:
+        elif shape != "many" or type(given) is not list or tuple in map(type, given):  # others stay as they are
             item[name] = _shaped(given if type(given) is list else [given], shape, row)
     item["citations"] = _citations(citations)
     item["origin"] = "code"

@@ -1,13 +1,14 @@
 """How do the items of a document become tables? This says how each kind of value is shown, and which columns are worth showing.
 
-A column is a function from an item to its cell, or names the kind of all its cells (`KindColumn`). Most columns show one field, and
-the functions that make those (`code`, `plain`, `codes`, `words`) let a table be written as a list of titles and fields, as
-`operations` does. Law: an item that has citations has them in its row, in the column `LINES`.
+A column is a function from an item to its cell, or from all items to cells of one kind (`KindColumn`). Most columns show one
+field, and the functions that make those (`code`, `plain`, `codes`, `words`) let a table be written as a list of titles and fields,
+as `operations` does. Law: an item that has citations has them in its row, in the column `LINES`.
 Leaves to others: which tables there are, and how one looks.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -28,10 +29,10 @@ DEEDS = ("create", "read", "update", "delete")
 
 
 class KindColumn(NamedTuple):
-    """A column whose cells are all of one kind, and the function from an item to its cell."""
+    """A column whose cells are all of one kind, and the function from the items to their cells."""
 
     kind: CellKind
-    of: Callable[[Json], Json]
+    of: Callable[[Iterable[Json]], Iterable[Json]]
 
 
 def table(
@@ -47,8 +48,7 @@ def table(
 
     Args:
         items: One row each, in this order.
-        columns: The title of each column, and its cells. Each function is called once for every item, in the order of the items,
-            so that it may remember earlier ones.
+        columns: The title of each column, and its cells.
         numbers: The titles of the columns that are aligned right.
         keeps_empty: Whether columns that no item fills stay: they show that nobody does it.
         depth: How many steps the first cell of an item is indented; None to indent no item.
@@ -71,7 +71,7 @@ def table(
 
 def _column(title: str, column: Column, items: Iterable[Json]) -> TableColumn:
     if isinstance(column, KindColumn):
-        return TableColumn(title, column.kind, tuple(map(column.of, items)))
+        return TableColumn(title, column.kind, tuple(column.of(items)))
     return TableColumn(title, "pieces", tuple(map(column, items)))
 
 
@@ -144,32 +144,27 @@ def condition(item: Json) -> str:
 
 def code(field: str) -> Column:
     """Return the column that shows a field as words of the source."""
-    return KindColumn("code", itemgetter(field))
+    return KindColumn("code", partial(map, itemgetter(field)))
 
 
 def plain(field: str) -> Column:
     """Return the column that shows a field as words of ours."""
-
-    def shown(item: Json) -> Json:
-        value = item[field]
-        return None if value is None else str(value)
-
-    return KindColumn("plain", shown)
+    return KindColumn("plain", lambda items: [None if (value := item[field]) is None else str(value) for item in items])
 
 
 def lower(field: str) -> Column:
     """Return the column that shows a COBOL keyword in lower case, as in prose."""
-    return KindColumn("plain", lambda item: (item[field] or "").lower())
+    return KindColumn("plain", lambda items: [(item[field] or "").lower() for item in items])
 
 
 def codes(field: str) -> Column:
     """Return the column that shows a field's list as words of the source, separated by commas."""
-    return KindColumn("codes", itemgetter(field))
+    return KindColumn("codes", partial(map, itemgetter(field)))
 
 
 def listed(field: str) -> Column:
     """Return the column that shows a field's list as words of ours, separated by commas."""
-    return KindColumn("plain", lambda item: ", ".join(map(str, item[field])))
+    return KindColumn("plain", lambda items: [", ".join(map(str, item[field])) for item in items])
 
 
 def words(*fields: str) -> Column:
@@ -185,17 +180,24 @@ def words_cell(item: Json, *fields: str) -> Cell:
 def line_list(field: str) -> Column:
     """Return the column that shows a field's line numbers, at most `MAX_LINES` of them, and how many more there are."""
 
-    def shown(item: Json) -> Json:
-        numbers = item[field]
-        more = len(numbers) - MAX_LINES
-        return [*numbers[:MAX_LINES], f" and {more} more"] if more > 0 else numbers
+    def shown(items: Iterable[Json]) -> list[Json]:
+        return [
+            numbers
+            if len(numbers := item[field]) <= MAX_LINES
+            else [*numbers[:MAX_LINES], f" and {len(numbers) - MAX_LINES} more"]
+            for item in items
+        ]
 
     return KindColumn("lines", shown)
 
 
-def _cited(item: Json) -> Json:
+def _cited(items: Iterable[Json]) -> list[Json]:
     return [
-        first if (first := at["first_line"]) == (last := at["last_line"]) else (first, last) for at in item["citations"]
+        [
+            first if (first := at["first_line"]) == (last := at["last_line"]) else (first, last)
+            for at in item["citations"]
+        ]
+        for item in items
     ]
 
 

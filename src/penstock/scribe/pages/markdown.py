@@ -137,11 +137,7 @@ def _cited(first: int, last: int) -> str:
 
 
 def _citations(cited: Sequence[Any]) -> str:
-    """Return the citations of a cell, and the words after them."""
-    if not cited:
-        return ""
-    if len(cited) == 1 and type(cited[0]) is int:  # as most cells have
-        return f"line {cited[0]}"
+    """Return the citations of a cell, of which there is one at least, and the words after them."""
     words = cited[-1] if isinstance(cited[-1], str) else ""
     ats = cited[:-1] if words else cited
     shown = [f"line {at}" if type(at) is int else _cited(*at) for at in ats]
@@ -168,11 +164,13 @@ _PIECES: Mapping[type, Callable[[Any, str], str]] = {
     ModelWords: _words,
     Tag: lambda piece, _: f"**{escaped(piece.text)}**",
 }
-# All cells of a column at once, by its kind.
+# All cells of a column at once, by its kind; most of those with lines are empty, or one line.
 _CELLS: Mapping[CellKind, Callable[[Sequence[Any], str], list[str]]] = {
     "pieces": lambda cells, up: [cell(one, up) if one else "" for one in cells],
     "code": lambda cells, _: [code(one) if one else "" for one in cells],
     "codes": lambda cells, _: [", ".join(map(code, one)) for one in cells],
     "plain": lambda cells, _: [escaped(one) if one else "" for one in cells],
-    "lines": lambda cells, _: list(map(_citations, cells)),
+    "lines": lambda cells, _: [
+        (f"line {one[0]}" if len(one) == 1 and type(one[0]) is int else _citations(one)) if one else "" for one in cells
+    ],
 }

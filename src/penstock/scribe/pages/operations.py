@@ -184,7 +184,7 @@ AT_THE_END = (
             "Paragraph": lambda item: (ParagraphLink(item["paragraph_name"], item["start_line"]),),
             "Section": code("section"),
             "Why": plain("dead_code_reason"),
-            "Doubts": KindColumn("plain", lambda item: "; ".join(map(str, item["doubts"]))),
+            "Doubts": KindColumn("plain", lambda items: ["; ".join(map(str, item["doubts"])) for item in items]),
             "Lines": LINES,
         },
     ),

@@ -129,7 +129,7 @@ def _calls(here: GraphNode, document: Json, names: NameIndex) -> list[Block]:
         document["called_programs"],
         {
             "Program": lambda call: _target(call, document["header"], names),
-            "How": KindColumn("plain", lambda call: call["call_type"].replace("_", " ")),
+            "How": KindColumn("plain", lambda calls: [call["call_type"].replace("_", " ") for call in calls]),
             "Known from": plain("resolved_from"),
             "Parameters": codes("parameters"),
             "Places": lambda call: plain_cell(call["places"] if call["places"] > len(call["citations"]) else None),
@@ -192,7 +192,7 @@ def _paragraphs(document: Json, copied: _Copied) -> list[Block]:
             "Lines": LINES,
             "Statements": plain("statements"),
             "Complexity": plain("complexity"),
-            "Reached from": KindColumn("plain", lambda item: str(reach[item["start_line"]])),
+            "Reached from": KindColumn("plain", lambda items: [str(reach[item["start_line"]]) for item in items]),
             "What it does": words("summary", "purpose"),
             "Calls": lambda item: named(item["calls"]),
             "Called by": lambda item: named(item["called_by"]),
@@ -281,7 +281,10 @@ def _items(document: Json, copied: _Copied) -> list[Block]:
         return (str(item["occurs"]), *((" by ", CodeSpan(depending)) if depending else ()))
 
     def meaning(item: Json) -> Cell:
-        return joined((*code_cell(item["value"]), *map(CodeSpan, map(condition, item["conditions"]))), BELOW)
+        value = code_cell(item["value"])
+        return (
+            joined((*value, *map(CodeSpan, map(condition, item["conditions"]))), BELOW) if item["conditions"] else value
+        )
 
     def anchor(item: Json) -> str:
         line = line_of_item(item)
@@ -290,9 +293,12 @@ def _items(document: Json, copied: _Copied) -> list[Block]:
     return table(
         document["data_items"],
         {
-            "Name": KindColumn("code", lambda item: f"{item['level']:02d} {item['name']}"),
+            "Name": KindColumn("code", lambda items: [f"{item['level']:02d} {item['name']}" for item in items]),
             "Picture": code("picture"),
-            "Usage": KindColumn("plain", lambda item: None if item["usage"] in {"DISPLAY", "GROUP"} else item["usage"]),
+            "Usage": KindColumn(
+                "plain",
+                lambda items: [None if item["usage"] in {"DISPLAY", "GROUP"} else item["usage"] for item in items],
+            ),
             "Occurs": occurs,
             "Redefines": code("redefines"),
             "Offset": plain("offset"),

@@ -77,20 +77,9 @@ def _table(edges: Iterable[EstateEdge], label: Callable[[NodeId], str], paths: M
     Of a node: its label, its kind, the path of its page. Of an edge: its ends, its verb, its certainty (0 for `is`, 1 for `may`, 2
     for `unknown`), and the first line that it is cited from.
     """
-    places: dict[NodeId, int] = {}
+    places = {node: at for at, node in enumerate(paths)}
     kinds: dict[str, int] = {}
     verbs: dict[str, int] = {}
-    nodes: list[tuple[str, int, str]] = []
-
-    def place(node: NodeId) -> int:
-        at = places.get(node)
-        if at is None:
-            at = places[node] = len(nodes)
-            nodes.append((label(node), kinds.setdefault(node.kind, len(kinds)), paths.get(node, "")))
-        return at
-
-    for node in paths:
-        place(node)
     rows = []
     for edge in edges:
         ends, verb = (edge.source, edge.target), str(edge.verb)
@@ -99,12 +88,13 @@ def _table(edges: Iterable[EstateEdge], label: Callable[[NodeId], str], paths: M
             ends, verb = ends[::-1], "holds"
         rows.append(
             (
-                *map(place, ends),
+                *[places.setdefault(node, len(places)) for node in ends],
                 verbs.setdefault(verb, len(verbs)),
                 _SURE.index(edge.certainty),
                 edge.citations[0].line if edge.citations else 0,
             )
         )
+    nodes = [(label(node), kinds.setdefault(node.kind, len(kinds)), paths.get(node, "")) for node in places]
     return {"kinds": list(kinds), "verbs": list(verbs), "nodes": nodes, "edges": rows}
 
 
