@@ -117,6 +117,20 @@ def test_row_1_one_line_in_the_margin_of_an_indented_program_says_enough(odd: st
 
 
 @pytest.mark.parametrize(
+    ("above", "told", "found"),
+    [("", "free", ["MENU", "POPUP"]), ("      * MENUS\n", "fixed", ["MENU"])],
+)
+def test_row_1_a_level_in_column_7_is_code_unless_another_line_has_an_indicator_there(
+    above: str, told: str, found: list[str]
+) -> None:
+    """Row 1: in fixed format a digit there is nothing, and the item would be lost as a comment."""
+    lines = "".join(f"          05 LINE-{n} PIC X(20).\n" for n in range(9))
+    source = scan(f"{above}       01 MENU.\n{lines}      01 POPUP PIC X.\n")
+    assert source.format == told
+    assert [item.name for item in facts(source, one(source)).items if item.level == 1] == found
+
+
+@pytest.mark.parametrize(
     "directive",
     [
         ">>SOURCE FORMAT IS FREE",

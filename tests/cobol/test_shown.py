@@ -55,6 +55,32 @@ def test_an_item_of_a_report_or_screen_needs_no_name() -> None:
     assert [(one.name, one.value) for one in found.constants] == [("MOST", "10"), ("NAMED", "'SUBPGM'")]
 
 
+@pytest.mark.proves("C-12")
+def test_a_copybook_of_a_screen_is_read_as_one_by_its_places() -> None:
+    """Alone it names no section; LINE is a name only in front of no number, and a literal places nothing."""
+    source = scan(
+        fixed(
+            "01  MENU.",
+            "    05  LINE 03 COL 10 VALUE '| LINE 1 |' HIGHLIGHT.",
+            "    05  COLUMN NUMBER IS 12 PIC X(8) USING USER-ID.",
+            "    05  ANSWER LINE PLUS 1 PIC X TO REPLY.",
+            "01  PRINTED.",
+            "    05  LINE PIC X(80).",
+            "    05  COL VALUE 'LINE 1'.",
+        )
+    )
+    items = facts(source, source.programs[0]).items
+    assert [(item.name, item.value, item.offset) for item in items] == [
+        ("MENU", None, 0),
+        ("FILLER", "'| LINE 1 |'", None),
+        ("FILLER", None, None),
+        ("ANSWER", None, None),
+        ("PRINTED", None, 0),
+        ("LINE", None, 0),
+        ("COL", "'LINE 1'", 80),
+    ]
+
+
 @pytest.mark.proves("C-16")
 def test_reports_and_screens_show_and_take_items() -> None:
     """SOURCE, SUM and FROM are sent, TO is received, USING both; the statement that names the screen uses the items."""

@@ -36,8 +36,9 @@ QUOTED = re.compile(r"'[^']*+'|\"[^\"]*+\"|(['\"])")
 _HEADER = re.compile(
     r"([^*]{0,12}?)(?:(?:IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE)[ \t]++DIVISION|(?:PROGRAM|FUNCTION|CLASS)-ID)\b"
 )
-_RUNS_ON = re.compile(r"[ ]{5}\d\d[ ]|[ ]{0,5}(?:\*>|(?:\d\d[ ]++)?[A-Za-z][\w-]*+(?<=[ \w-]{7}))")
-"""A line that begins in the margin and continues across column 7 with a word (behind a level), or a free-format comment."""
+_RUNS_ON = re.compile(r"[ ]{5,6}\d\d[ ]|[ ]{0,5}(?:\*>|(?:\d\d[ ]++)?[A-Za-z][\w-]*+(?<=[ \w-]{7}))")
+"""A line that begins in the margin and continues across column 7 with a word (behind a level), or a free-format comment; or one
+with a level from column 7, which is no indicator."""
 _TORN = re.compile(r"[\w-]{2}")
 _CARD = re.compile(r"[ \d]{6}[*/-]")
 _TAGGED = re.compile(r"(?![ ]{6}).{6}(?:[ ]|\Z)|[ ]{6}[Dd]")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from ..clauses import DATA_CLAUSES, SHOWN_CLAUSES, USAGES
@@ -40,6 +41,9 @@ _OTHERS = DATA_CLAUSES | vocabulary("NEXT PRESENT RESET UPON ABSENT VARYING")
 """The clauses whose operands are not the properties of a control."""
 _OF_ONE = frozenset({"FROM", "TO", "INTO", "OBJECT", "USING", "VALUE", "PIC", "PICTURE", "USAGE"})
 """The clauses with one operand; the following words belong to the control."""
+
+_PLACES = frozenset({"LINE", "COLUMN", "COL"})
+_AT = re.compile(r"[+-]?\d|[+-]\Z|(?:NUMBER|PLUS|IS)\Z")
 
 Shared = Literal["", "GLOBAL", "EXTERNAL"]
 
@@ -236,6 +240,12 @@ class ItemClauses:
         while self._at < len(self._words) and not self._is_clause(self._at):
             self._at += 1
         return self._at
+
+
+def is_placed(code: str) -> bool:
+    """Return whether an entry says where it is on a screen or in a report: `LINE 3`, `COLUMN NUMBER IS 10`, `COL + 2`."""
+    words = [word.upper() for word in pieces(code)]
+    return any(word in _PLACES and (_AT.match(at) is not None) for word, at in pairwise(words[1:]))
 
 
 @lru_cache(_ENTRIES)

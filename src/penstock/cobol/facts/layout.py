@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..clauses import SCREEN_USAGE
 from ..program import key
 from .data import Condition, DataItem
-from .item_clauses import WAYS, clauses_of, pieces, shared
+from .item_clauses import WAYS, clauses_of, is_placed, pieces, shared
 from .pictures import boundary_of, bytes_of
 
 if TYPE_CHECKING:
@@ -125,6 +125,7 @@ class _Building:
         # for items outside of any record: a copybook may begin below level 01
         self._loose = _Open(-1, 0, 0, None, None, varies=False)
         self._missing = False  # whether a copybook right before the entry is missing
+        self._without_place: set[int] = set()  # the items of screens and reports
         self._uncounted: set[int] = set()  # the tables whose maximum number of occurrences is unknown
         self._conditions: dict[int, list[Condition]] = {}
         self._siblings: dict[tuple[int | None, str], int] = {}
@@ -168,9 +169,9 @@ class _Building:
             self.items[index] = self.items[index]._replace(conditions=tuple(conditions))
         # A line of a screen or report may be a literal, which needs no picture: an item that contains none is not a group.
         groups = {item.parent for item in self.items}
-        for index, item in enumerate(self.items):
-            if item.section in _SHOWING and item.usage == "GROUP" and index not in groups and item.level not in {1, 66}:
-                self.items[index] = item._replace(usage="DISPLAY")
+        for index in self._without_place - groups:
+            if self.items[index].usage == "GROUP" and self.items[index].level not in {1, 66}:
+                self.items[index] = self.items[index]._replace(usage="DISPLAY")
 
     def _unknown(self) -> None:
         """Make the ends of the open groups unknown: a missing copybook would have extended them by an unknown amount."""
@@ -213,6 +214,8 @@ class _Building:
     def _item(self, row: EntryRow, level: int) -> None:
         """Add a data item: place it, or open it as a group if it has no picture."""
         is_shown = row.section in _SHOWING or (self._is_screen() and level not in {1, 77})
+        # A copybook by itself does not say in which section it is copied.
+        is_shown = is_shown or (not row.section and is_placed(row.code))
         read = clauses_of if len(row.code) < _LONG else clauses_of.__wrapped__
         clauses = read(row.code, is_shown)
         if level == 66:
@@ -231,6 +234,7 @@ class _Building:
         start, varies = self._start(clauses, group, parent, boundary)
         if is_shown:  # a position on paper or a screen is not an offset
             start = None
+            self._without_place.add(index)
         self.items.append(
             DataItem(
                 level=level,
