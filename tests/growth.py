@@ -37,7 +37,6 @@ def times_as_long(run: Callable[[], object], other: Callable[[], object], bound:
 
 
 def _seconds(run: Callable[[], object]) -> float:
-    gc.collect()
     gc.disable()  # collections scan what earlier tests left, and larger work triggers more of them
     try:
         started = time.process_time()
