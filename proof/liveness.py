@@ -78,13 +78,7 @@ def hostile_calls(seed: int) -> list[tuple[str, dict[str, object]]]:
 def reads_meanwhile(root: str, seconds: float, hostile: list[tuple[str, dict[str, object]]]) -> Reads:
     """A normal read every 10 ms for this long, while the hostile calls are in the server."""
     with Stdio(root) as face:
-        for _ in range(5):
-            face.call("view", {"file_path": "normal.txt"})
-        for pattern in ("a", "b"):
-            face.call("search", {"pattern": pattern, "path": "normal.txt"})
-        face.call("outline", {"path": "normal.txt"})  # imports at the first use do not count
-        for number, (tool, arguments) in enumerate(hostile):
-            face.send(json.dumps(tool_call(f"hostile-{number}", tool, arguments)).encode())
+        _begin(face, hostile)
         due: dict[str, float] = {}
         taken: list[float] = []
         failed = answered = 0
@@ -111,6 +105,38 @@ def reads_meanwhile(root: str, seconds: float, hostile: list[tuple[str, dict[str
             failed += "result" not in message or bool(message["result"].get("isError"))
         failed += len(due)
         return Reads(taken, failed, answered, len(hostile) - answered)
+
+
+def reads_one_by_one(root: str, count: int, hostile: list[tuple[str, dict[str, object]]]) -> Reads:
+    """So many normal reads while the hostile calls are in the server, each sent when the one before it was answered.
+
+    None waits for another, so that a busy machine only makes each as slow as itself.
+    """
+    with Stdio(root) as face:
+        _begin(face, hostile)
+        taken: list[float] = []
+        failed = answered = 0
+        for number in range(count):
+            name, begun = f"normal-{number}", time.monotonic()
+            face.send(json.dumps(tool_call(name, "view", {"file_path": "normal.txt", "offset": number})).encode())
+            came, line = face.line(60.0)
+            while (message := json.loads(line))["id"] != name:
+                answered += 1
+                came, line = face.line(60.0)
+            taken.append(came - begun)
+            failed += "result" not in message or bool(message["result"].get("isError"))
+        return Reads(taken, failed, answered, len(hostile) - answered)
+
+
+def _begin(face: Stdio, hostile: list[tuple[str, dict[str, object]]]) -> None:
+    """Use each tool, as imports at the first use do not count, and send the hostile calls."""
+    for _ in range(5):
+        face.call("view", {"file_path": "normal.txt"})
+    for pattern in ("a", "b"):
+        face.call("search", {"pattern": pattern, "path": "normal.txt"})
+    face.call("outline", {"path": "normal.txt"})
+    for number, (tool, arguments) in enumerate(hostile):
+        face.send(json.dumps(tool_call(f"hostile-{number}", tool, arguments)).encode())
 
 
 def rounds(root: str, seconds: float, seed: int, attempts: int) -> Iterator[tuple[Reads, Reads]]:

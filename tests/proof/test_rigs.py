@@ -78,19 +78,16 @@ def test_hostile_inputs_are_survived_by_every_tool_in_every_face() -> None:
 
 @pytest.mark.proves("L-9")
 def test_a_normal_read_does_not_wait_for_sixty_four_hostile_calls() -> None:
-    """R3: none fails or waits for another's deadline; the limit of 50 ms is for `scripts/proof`, alone on its machine.
+    """R3: none fails or waits for another's deadline of ten seconds; the limit of 50 ms is for `scripts/proof`, on a quiet machine.
 
     Eight hostile outlines used to hold every read for ten seconds.
     """
     with folder("liveness") as base:
         root = os.path.join(base, "root")
         liveness.plant(root)
-        for attempt in range(3):
-            reads = liveness.reads_meanwhile(root, 2.0, liveness.hostile_calls(SEED + attempt))
-            assert reads.failed == 0
-            if reads.at(0.5) < 0.25 and reads.at(1.0) < 2.5:
-                return
-    pytest.fail(f"half of the reads took {reads.at(0.5):.2f} s or more, the slowest {reads.at(1.0):.2f} s")
+        reads = liveness.reads_one_by_one(root, 40, liveness.hostile_calls(SEED))
+    assert reads.failed == 0
+    assert reads.at(1.0) < 5, reads
 
 
 @pytest.mark.proves("L-9")
