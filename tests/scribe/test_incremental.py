@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.forks import COMMANDS, warm
 from tests.scribe.author import Author, is_code, shown_in
 from tests.scribe.lines import Text
 from tests.scribe.programs import program
@@ -359,13 +358,8 @@ def test_an_id_that_was_invented_stays_invented(tmp_path: Path) -> None:
 CHILD = """
 import sys
 from penstock.models import load_model
-from penstock.scribe import prompts
-from penstock.scribe.asking import Question
-from penstock.scribe.asking import asked as question_asked
 from penstock.scribe.documenting import run, subject
-from penstock.scribe.pool import ModelPool
 from penstock.scribe.results import Folder
-from penstock.scribe.verification import ClaimSubject, Known, shown
 from tests.scribe.programs import program
 
 model = load_model("anthropic:loopback", base_url=sys.argv[1], environment={})
@@ -373,6 +367,8 @@ subjects = [subject(program(size, name=f"PROG{size}"), f"{size}.cbl") for size i
 made = run(subjects, model=model, results=Folder(sys.argv[2]), max_prompt_tokens=3_000, jobs=1)
 print(made.was_interrupted, len(made.documents), made.documents[0][1][0]["header"]["final_status"])
 """
+WARM = (*COMMANDS, "penstock.scribe", "tests.scribe.programs")
+"""The modules that such a run loads."""
 
 
 @pytest.mark.parametrize("answered", [1, 9])
@@ -389,14 +385,14 @@ def test_a_run_that_was_killed_goes_on_where_it_stopped(tmp_path: Path, answered
         return step
 
     with LoopbackProvider("anthropic", 200_000, policy=policy) as provider:
-        child = subprocess.Popen([sys.executable, "-c", CHILD, provider.base_url, str(tmp_path)], env={**os.environ})
+        command = [*warm(*WARM), "-c", CHILD, provider.base_url, str(tmp_path)]
+        child = subprocess.Popen(command, stdout=subprocess.PIPE)
         assert reached.wait(60)
         child.send_signal(signal.SIGKILL)
-        child.wait()
+        child.communicate(timeout=60)  # the process is gone once its output has ended
         release.set()
         sent = len(author.requests)
-        done = subprocess.run([sys.executable, "-c", CHILD, provider.base_url, str(tmp_path)], check=True)
-        assert done.returncode == 0
+        subprocess.run(command, check=True)
         everything = len(author.requests)
     total = sum(
         run([subject(program(size, name=f"PROG{size}"), "x")], max_prompt_tokens=3_000, model=_counted()).calls
@@ -420,7 +416,7 @@ def test_an_interrupt_ends_a_request_under_way(tmp_path: Path) -> None:
         return step
 
     with LoopbackProvider("anthropic", 200_000, policy=policy) as provider:
-        command = [sys.executable, "-c", CHILD, provider.base_url, str(tmp_path)]
+        command = [*warm(*WARM), "-c", CHILD, provider.base_url, str(tmp_path)]
         child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert reached.wait(60)
         child.send_signal(signal.SIGINT)

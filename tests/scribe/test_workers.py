@@ -4,48 +4,19 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.scribe.pieces import Piece, divided, working
 
 from penstock.scribe.workers import Lost, Workers, processes_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-
-
-class Piece(NamedTuple):
-    """A number, and what its process does: nothing, kill itself that many times, raise, or sleep."""
-
-    number: int
-    ends: int = 0
-    raises: bool = False
-    sleeps_seconds: float = 0.0
-
-
-def working(folder: str) -> Callable[[Piece], tuple[int, int]]:
-    """Return a function that doubles numbers; a folder counts how often each was tried."""
-
-    def work(piece: Piece) -> tuple[int, int]:
-        path = os.path.join(folder, str(piece.number))
-        tries = os.path.getsize(path) if os.path.exists(path) else 0
-        with open(path, "ab") as file:
-            file.write(b".")
-        time.sleep(piece.sleeps_seconds)
-        if tries < piece.ends:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if piece.raises:
-            raise LookupError(f"no {piece.number}")
-        print("what a piece prints is no answer")
-        return piece.number * 2, os.getpid()
-
-    return work
 
 
 def is_there(process: int) -> bool:
@@ -84,12 +55,6 @@ def test_what_is_raised_in_a_process_is_raised_here(tmp_path: Path) -> None:
         list(workers.each(working, str(tmp_path), [Piece(number, raises=number == 5) for number in range(9)]))
     with Workers(2) as workers, pytest.raises(ZeroDivisionError):
         list(workers.each(divided, 0, [1, 2]))
-
-
-def divided(by: int) -> Callable[[int], float]:
-    """Return a function that divides; for 0 it cannot be made."""
-    whole = 1 / by
-    return lambda piece: piece * whole
 
 
 def test_whoever_walks_away_leaves_no_process_behind(tmp_path: Path) -> None:
