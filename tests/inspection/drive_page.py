@@ -30,7 +30,8 @@ STORIES = ("story", "hostile", "large")
 SHAPES = {"light": (1280, "light"), "dark": (1280, "dark"), "narrow": (390, "light"), "narrow dark": (390, "dark")}
 ALL_SHAPES = ("story", "overview")
 """The pages that are checked in all four shapes; the others have the same style."""
-LOADS = 5
+MAX_LOADS = 5
+"""How often a page is loaded until it is painted in time: a busy machine slows single loads."""
 AT = """() => {
     const rects = [...document.querySelectorAll("#bar rect")];
     return {
@@ -170,6 +171,11 @@ def plain(browser: Browser, seen: Seen, address: str) -> dict[str, Any]:
     }
 
 
+def is_at_once(painted: dict[str, list[float]]) -> bool:
+    """Return whether the large page took less than a fifth of a second, or twice what the small one took, each at its best."""
+    return min(painted["large"]) < max(200, 2 * min(painted["story"]))
+
+
 def main(chromium: str, folder: str, *pictures: str) -> None:
     seen = Seen()
     told: dict[str, Any] = {"shapes": {}, "faults": {}, "acted": []}
@@ -200,12 +206,16 @@ def main(chromium: str, folder: str, *pictures: str) -> None:
             told[f"pointed {name}"] = pointed(page)
             page.close()
         told["plain"] = plain(browser, seen, f"file://{folder}/story.html")
-        told["painted"] = {"story": [], "large": []}
         page = page_of("light")
         page.goto(f"file://{folder}/story.html")  # a tab starts only once, and that is not the page's time
-        for name in ("story", "large") * LOADS:
-            page.goto(f"file://{folder}/{name}.html")
-            told["painted"][name].append(page.evaluate(PAINTED))
+        painted: dict[str, list[float]] = {"story": [], "large": []}
+        for _ in range(MAX_LOADS):
+            for name, loads in painted.items():
+                page.goto(f"file://{folder}/{name}.html")
+                loads.append(page.evaluate(PAINTED))
+            if is_at_once(painted):
+                break
+        told["painted"] = is_at_once(painted), painted
         for path, scheme in zip(pictures, ("light", "dark"), strict=False):
             page = browser.new_page(viewport={"width": 1180, "height": 985}, color_scheme=scheme)
             page.goto(f"file://{folder}/story.html")

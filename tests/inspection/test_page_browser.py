@@ -169,8 +169,8 @@ def test_all_of_it_is_there_without_scripts(seen: Shown) -> None:
 
 def test_5000_turns_are_painted_at_once(seen: Shown) -> None:
     """This takes less than a fifth of a second from the request, or, on a busy machine, twice what a small page takes."""
-    best = {name: min(loads) for name, loads in seen[0]["painted"].items()}
-    assert best["large"] < max(200, 2 * best["story"]), seen[0]["painted"]
+    is_at_once, loads = seen[0]["painted"]
+    assert is_at_once, loads
 
 
 def test_the_pictures_of_the_docs_are_small() -> None:
