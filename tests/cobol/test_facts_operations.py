@@ -329,6 +329,7 @@ SQL = {
     "INSERT INTO T1 (A) WITH W AS (SELECT B FROM T2) SELECT B FROM W": ("INSERT", ("T1", "T2"), None, (), ()),
     "INSERT INTO =T1 VALUES (:X)": ("INSERT", ("=T1",), None, ("X",), ()),
     "WHENEVER SQLERROR GO TO MAIN": ("WHENEVER SQLERROR", (), None, (), ()),
+    "WHENEVER NOT FOUND PERFORM :MAIN": ("WHENEVER NOT FOUND", (), None, (), ()),
     "COMMIT": ("COMMIT", (), None, (), ()),
 }
 

@@ -35,6 +35,8 @@ def host_variables(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     into = False
     words = tokens(dotted(body(text)))
     first = words[0].upper() if words else ""
+    if first == "WHENEVER":
+        return (), ()  # a colon may precede the name of a paragraph
     for at, word in enumerate(words):
         upper = word.upper()
         if upper == "INTO" and first not in {"INSERT", "MERGE"}:
