@@ -12,12 +12,18 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from penstock.text.json_access import string
+from penstock.text.json_access import field, string
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.text.json_access import Json
+
+
+def usage_of(holder: Json) -> dict[str, Json]:
+    """Return a copy of the usage that an answer or an event reports; empty if it reports none."""
+    usage = field(holder, "usage")
+    return {**usage} if isinstance(usage, dict) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

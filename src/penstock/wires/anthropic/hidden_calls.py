@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import blocks, field, objects, role_of, string, type_of, whole_number
 from penstock.wires.anthropic.codec import is_signed
-from penstock.wires.hidden_calls import CallHider, PutBack
+from penstock.wires.hidden_calls import CallHider, PutBack, usage_of
+from penstock.wires.stream import index_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,8 @@ class MessageHider(CallHider):
             case "content_block_start":
                 return self._block(event)
             case "content_block_delta" | "content_block_stop":
-                place = self._places.get(event.get("index", 0), event.get("index"))
+                index = index_of(event.get("index"))
+                place = self._places.get(index, index)
                 return [] if place is None else self._at(event, place)
             case "message_delta":
                 self._answer_tokens = whole_number(field(event, "usage", "output_tokens")) or 0
@@ -54,7 +56,7 @@ class MessageHider(CallHider):
         return None
 
     def _block(self, event: dict[str, Json]) -> list[Json] | None:
-        block, index = event.get("content_block"), event.get("index", 0)
+        block, index = event.get("content_block"), index_of(event.get("index"))
         if self._note(block):
             self._places[index] = None
             return []
@@ -71,7 +73,7 @@ class MessageHider(CallHider):
 
     def _counted(self, holder: dict[str, Json]) -> dict[str, Json]:
         """Return an object whose usage counts the output of all messages; its input stays that of the last."""
-        usage = {**(field(holder, "usage") or {})}
+        usage = usage_of(holder)
         usage["output_tokens"] = (whole_number(usage.get("output_tokens")) or 0) + self._output_tokens
         return {**holder, "usage": usage}
 

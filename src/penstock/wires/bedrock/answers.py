@@ -63,6 +63,10 @@ def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
     return body
 
 
+# What comes in pieces that are joined, and where those of a citation are gathered.
+_PIECES = frozenset({"text", "toolUse", "toolResult", "reasoningContent", "citation", "citations"})
+
+
 class ConverseEvents:
     """The events of one streamed message, each an object whose one key is its kind, as in boto3."""
 
@@ -117,6 +121,8 @@ class ConverseEvents:
         elif isinstance(citation := delta.get("citation"), dict):
             block.setdefault("citations", []).append(citation)
         else:
+            if not _PIECES.isdisjoint(delta):
+                raise Unreadable("The provider's event continues with a block in another form than the API's.")
             # Anything else is kept as it came, next to what began the block: a picture's source, and what may be streamed one day.
             for key, value in deepcopy(delta).items():
                 held = block.get(key)
@@ -160,7 +166,9 @@ def _begun(start: Json) -> dict[str, Json]:
         return {"toolUse": {**call, "input": {}}}
     if isinstance(result, dict):
         return {"toolResult": {**result, "content": []}}
-    return deepcopy(start) if isinstance(start, dict) else {}
+    return (
+        {key: deepcopy(value) for key, value in start.items() if key not in _PIECES} if isinstance(start, dict) else {}
+    )
 
 
 def _finished(block: dict[str, Json]) -> dict[str, Json]:

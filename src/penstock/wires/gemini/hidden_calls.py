@@ -91,7 +91,8 @@ class CandidateHider(CallHider):
         if not candidates:
             return made
         self._parts += [part for part in parts_of(candidates[0].get("content")) if not self._note(part)]
-        content = {**(field(candidates[0], "content") or {"role": "model"}), "parts": list(self._parts)}
+        content = candidates[0].get("content")
+        content = {**(content if isinstance(content, dict) else {"role": "model"}), "parts": list(self._parts)}
         return {**made, "candidates": [{**candidates[0], "content": content}, *candidates[1:]]}
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import field, objects, role_of, string, type_of, whole_number
-from penstock.wires.hidden_calls import CallHider, PutBack
+from penstock.wires.hidden_calls import CallHider, PutBack, usage_of
+from penstock.wires.stream import index_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ class CompletionHider(CallHider):
 
     def _begin(self) -> None:
         super()._begin()
-        self._places: dict[Json, int | None] = {}
+        self._places: dict[int, int | None] = {}
 
     def event(self, event: dict[str, Json]) -> list[Json] | None:
         """Return the chunks that replace this one."""
@@ -72,7 +73,7 @@ class CompletionHider(CallHider):
         return None if is_empty and not choice.get("finish_reason") else {**choice, "delta": made}
 
     def _call(self, call: dict[str, Json]) -> dict[str, Json] | None:
-        index, name = call.get("index", 0), _name(call)
+        index, name = index_of(call.get("index")), _name(call)
         if name:  # a call begins; for servers that number every call 0, another one does
             is_hidden = self._note_call(name)
             self._places[index] = None if is_hidden else self._calls
@@ -82,7 +83,7 @@ class CompletionHider(CallHider):
 
     def _counted(self, holder: dict[str, Json]) -> dict[str, Json]:
         """Return an object whose usage counts the output of all completions; its input stays that of the last."""
-        usage = {**(field(holder, "usage") or {})}
+        usage = usage_of(holder)
         made = (whole_number(usage.get("completion_tokens")) or 0) + self._output_tokens
         usage |= {"completion_tokens": made, "total_tokens": (whole_number(usage.get("prompt_tokens")) or 0) + made}
         return {**holder, "usage": usage}

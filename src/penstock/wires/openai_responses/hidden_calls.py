@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import field, objects, type_of, whole_number
 from penstock.wires.entries import ToolCall
-from penstock.wires.hidden_calls import CallHider, PutBack
+from penstock.wires.hidden_calls import CallHider, PutBack, usage_of
 from penstock.wires.openai_responses.codec import read
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class ResponseHider(CallHider):
         """Return one response for all of the turn's, given the last."""
         made = {**response, "output": list(self._items)}
         if self._output_tokens:
-            usage = {**(made.get("usage") or {})}
+            usage = usage_of(made)
             usage["output_tokens"] = (whole_number(usage.get("output_tokens")) or 0) + self._output_tokens
             usage["total_tokens"] = (whole_number(usage.get("input_tokens")) or 0) + usage["output_tokens"]
             made["usage"] = usage
