@@ -153,6 +153,26 @@ def test_control_reaches_what_follows_copied_paragraphs_as_if_they_stood_there(c
     assert [one.name for one in found.paragraphs if one.dead] == dead
 
 
+@pytest.mark.parametrize(
+    ("code", "performed", "falls"),
+    [
+        (" ADD 1 TO A.\n STOP RUN.\n", "PERFORM ABEND-RTN", False),
+        (" IF A = 1 STOP RUN.\n", "PERFORM ABEND-RTN", True),
+        (" IF A = 1 EXIT PARAGRAPH.\n GOBACK.\n", "PERFORM ABEND-RTN", True),
+        (" IF A = 1 GO TO ABEND-EXIT.\n GOBACK.\nABEND-EXIT.\n EXIT.\n", "PERFORM ABEND-RTN THRU ABEND-EXIT", True),
+        # Not in a main program, where it does nothing, and not if it may be performed no times.
+        (" EXIT PROGRAM.\n", "PERFORM ABEND-RTN", True),
+        (" STOP RUN.\n", "PERFORM ABEND-RTN UNTIL A = 1", True),
+        (" STOP RUN.\n", "IF A = 1 PERFORM ABEND-RTN ELSE GOBACK", False),
+    ],
+)
+def test_control_does_not_come_back_from_a_copied_paragraph_that_stops(code: str, performed: str, falls: bool) -> None:
+    """What stands behind its PERFORM is not reached, and so neither is the next paragraph."""
+    found = read(f"OWN. {performed}.\nNEXT-RTN. GOBACK.\nCOPY ONE.", ONE=f"ABEND-RTN.\n{code}")
+    own, following = found.paragraphs
+    assert (own.falls_into == "NEXT-RTN", not following.dead) == (falls, falls)
+
+
 def test_control_does_not_fall_into_declaratives_that_are_copied() -> None:
     """It goes on behind them."""
     found = read(

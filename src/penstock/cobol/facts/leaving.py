@@ -13,7 +13,7 @@ from ..program import key
 from .execs import comes_back
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from ..program import Program
@@ -24,6 +24,7 @@ GONE = frozenset({"GOBACK", "STOP RUN", "STOP THREAD", "EXIT PROGRAM", "EXIT MET
 """The verbs with which control leaves a program or thread for good."""
 _LEAVES = frozenset({"RETURN", "XCTL"})
 _ESCAPES = frozenset({"EXIT PARAGRAPH", "EXIT SECTION"})
+_SKIPPING = frozenset({"GO TO", "NEXT SENTENCE", "ALTER", *_ESCAPES})
 _LOOPS = frozenset({"UNTIL", "VARYING", "TIMES"})
 _FAR = 200
 """The number of paragraphs followed from the start of a range, beyond which it is assumed to return."""
@@ -76,7 +77,7 @@ def open_ends(code: Code, nodes: Sequence[Sequence[Node]], edges: Sequence[Contr
         found.own[at] = found.behind[at] = True
     if all(map(found.opens, range(len(nodes)))) or not gone:
         return found
-    ways = _Ways(found, edges)
+    ways, stops = _Ways(found, edges), _stopping(code.said)
     pending = performs
     waiting: dict[
         int, list[ControlEdge]
@@ -84,7 +85,10 @@ def open_ends(code: Code, nodes: Sequence[Sequence[Node]], edges: Sequence[Contr
     while pending:
         back = []
         for edge in pending:
-            held_up = None if edge.target is None else ways.held_up_at(edge.target, edge.thru)
+            if edge.target is not None:
+                held_up = ways.held_up_at(edge.target, edge.thru)
+            else:
+                held_up = set() if key(edge.name) in stops else None
             if held_up is None:
                 back.append(edge)
             for at in held_up or ():
@@ -94,6 +98,25 @@ def open_ends(code: Code, nodes: Sequence[Sequence[Node]], edges: Sequence[Contr
         again = dict.fromkeys(edge for at in changed for edge in waiting.pop(at, ()))
         pending = [edge for edge in again if edge.line in gone]
     return found
+
+
+def _stopping(statements: Iterable[ReadStatement]) -> frozenset[str]:
+    """Return the copied paragraphs that control never gets past, in capitals: a statement outside of any branch leaves for good,
+    and none before it may skip it. What they perform and jump to is not followed.
+
+    Args:
+        statements: Those of the program and its copybooks, in their order.
+    """
+    stops: dict[tuple[str, str], bool | None] = {}
+    for said in statements:
+        if said.copybook is not None and said.header:
+            at = key(said.header), said.copybook
+            if stops.setdefault(at, None) is None:
+                if said.verb in _SKIPPING:
+                    stops[at] = False
+                elif not said.depth and said.verb != "EXIT PROGRAM" and _leaves(said, frozenset()):
+                    stops[at] = True
+    return frozenset({name for name, _ in stops} - {name for (name, _), does_stop in stops.items() if not does_stop})
 
 
 def divided(nodes: Sequence[Node]) -> list[list[Node]]:
@@ -208,17 +231,16 @@ def _held(node: Node) -> list[Node]:
 def _left(held: Sequence[Node], gone: AbstractSet[int]) -> bool:
     """Return whether the first of some statements, which contains the others, leaves for good."""
     if len(held) == 1:  # as most statements
-        return _leaves(held[0], gone)
+        return _leaves(held[0].said, gone)
     leaves: set[int] = set()
     for node in reversed(held):
-        if _leaves(node, gone) or _all_leave(node, leaves):
+        if _leaves(node.said, gone) or _all_leave(node, leaves):
             leaves.add(id(node))
     return id(held[0]) in leaves
 
 
-def _leaves(node: Node, gone: AbstractSet[int]) -> bool:
+def _leaves(said: ReadStatement, gone: AbstractSet[int]) -> bool:
     """Return whether control never continues after a statement; after GO TO DEPENDING it may, if the item is out of range."""
-    said = node.said
     if said.verb == "GO TO":
         return "DEPENDING" not in said.keys
     if said.verb == "EXEC CICS":
