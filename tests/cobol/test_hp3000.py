@@ -24,6 +24,8 @@ def source_of(*lines: str) -> ScannedSource:
         (("$SET X1=OFF", "$IF X1=ON", "ONE", "$IF", "TWO"), {"TWO"}, False),
         (("$SET X1=OFF, X2=ON", "$IF X1=OFF", "ONE", "$IF X2=ON", "TWO", "$IF X2=OFF", "THREE"), {"ONE", "TWO"}, False),
         (("$SET X1=ON", "$SET X1=OFF", "$IF X1=ON", "ONE", "$IF", "TWO"), {"TWO"}, False),
+        (("$SET X1=ON", "$SET", "$IF X1=ON", "ONE", "$IF", "TWO"), {"TWO"}, False),
+        (("$SET X1=OFF", "$IF X1=ON", "$SET", "ONE", "$IF X2=OFF", "TWO", "$IF"), {"TWO"}, True),
         (("$IF X1=ON", "ONE", "$IF X1=OFF", "TWO", "$IF", "THREE"), {"ONE", "TWO", "THREE"}, True),
         (("$IF X2=ON", "$SET X1=ON", "$IF", "$IF X1=ON", "ONE", "$IF", "TWO"), {"ONE", "TWO"}, True),
     ],

@@ -27,6 +27,7 @@ _SWITCHED = re.compile(
 )
 """A directive of HP's compiler, which has switches from X0 to X9. An $IF holds up to the next one, which may have no switch."""
 _SWITCH = re.compile(r"(?i)(X\d)[ ]*+=[ ]*+(ON|OFF)")
+_ALL_OFF = [(f"X{number}", False) for number in range(10)]
 _WORDS = re.compile(r"'[^']*+'?|\"[^\"]*+\"?|\d++\.\d++|[\w-]++|[<>]=|<>|[^\s\w]")
 _CARD = 72
 _THEN = frozenset({"THEN", "."})
@@ -140,9 +141,9 @@ def _toggle(line: str, number: int, known: dict[str, object], choices: list[_Cho
 
 
 def _switch(line: str, number: int, known: dict[str, object], choices: list[_Choice]) -> bool:
-    """Process a directive of HP about switches: $SET X1=ON, $IF X1=ON, $IF; return whether it is one.
+    """Process a directive of HP about switches: $SET X1=ON, $SET, $IF X1=ON, $IF; return whether it is one.
 
-    A switch that the source does not set may be set on the compiler's command line.
+    A switch that the source does not set may be set on the compiler's command line; $SET alone turns all of them off.
     """
     found = _SWITCHED.match(line)
     if found is None:
@@ -156,7 +157,7 @@ def _switch(line: str, number: int, known: dict[str, object], choices: list[_Cho
             choices[-1].branch(value == is_on if isinstance(value, bool) else None)
     elif not any(one.taken is False for one in choices):
         is_sure = all(one.taken for one in choices)
-        known |= {name: is_on if is_sure else None for name, is_on in said}
+        known |= {name: is_on if is_sure else None for name, is_on in said or _ALL_OFF}
     return True
 
 
