@@ -208,14 +208,14 @@ ROOMS = (
     ),
 )
 
-_PLANTED = "src/penstock/planted.py"
+_PLANTED = "src/planted.py"  # beside the package, or mypy would read all of it for a module of two lines
 _PLANTED_TEXT = b"def larger(a: int, b: int) -> int:\n    return a if a > b else b\n"
 _PLANTED_TEST = "tests/test_planted.py"
 _PLANTED_TEST_TEXT = """\
 from _thread import start_new_thread
 from queue import SimpleQueue
 
-from penstock.planted import larger
+from planted import larger
 
 
 def test_larger():
@@ -248,7 +248,7 @@ class Copy:
     def __init__(self, path: str) -> None:
         self.path = os.path.join(path, "tree")
         shutil.copytree(REPOSITORY, self.path, ignore=shutil.ignore_patterns(*_LEFT_BEHIND), symlinks=True)
-        self._is_typed = False
+        self._typed = set[str]()
 
     def source(self, path: str) -> bytes:
         """The content of a file."""
@@ -257,10 +257,10 @@ class Copy:
     def mistyped(self, mutant: Mutant) -> str | None:
         """What mypy, which must pass like any test, reports for a mutant; None for nothing."""
         whole = self.source(mutant.path)
-        if not self._is_typed:
+        if mutant.path not in self._typed:
             if wrong := self._type_error(mutant.path):
                 raise RuntimeError(f"without any mutant: {wrong}")
-            self._is_typed = True
+            self._typed.add(mutant.path)
         Path(self.path, mutant.path).write_bytes(mutant.applied(whole))
         try:
             return self._type_error(mutant.path)
