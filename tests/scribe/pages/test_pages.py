@@ -750,6 +750,7 @@ def test_programs_in_cl_have_a_place_that_the_search_and_the_graph_lead_to(tmp_p
     assert found["NIGHT"] == [("program", "parts.html", "programs-in-cl")]
     assert found["&NEXT"] == [("data", "parts.html", "programs-in-cl")]
     assert found["PAY.DAY"] == [("data set", "flows.html", "jobs-and-data-sets")]
+    assert found["MONTH"] == [("data set", "parts.html", "programs-in-cl")]
     assert found["GONE"] == [("program", "index.html", "not-here")]
     assert found["NOPROC"] == [("job", "index.html", "not-here")]
     drawn = scripted(site["estate.js"], "estate")

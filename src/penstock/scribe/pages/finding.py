@@ -129,8 +129,12 @@ def _of_data_sets(estate: EstateView, flows: EstateFlows | None) -> Iterator[_Fo
     flowing = flows.data_sets if flows is not None else frozenset()
     for name in sorted(flowing):
         yield _Found(name, "data set", "flows", "jobs-and-data-sets")
-    for name in sorted({one["dataset"] for one in estate["data_sets"]} - flowing):
+    of_programs = {one["dataset"] for one in estate["data_sets"]} - flowing
+    for name in sorted(of_programs):
         yield _Found(name, "data set", "resources", "data-sets")
+    copies = [copy for program in estate["control_programs"] for copy in program["copies"]]
+    for name in sorted({name for copy in copies for name in (copy["source"], copy["target"])} - of_programs - flowing):
+        yield _Found(name, "data set", PARTS_PATH, "programs-in-cl")
 
 
 def _of_terms(pages: Sequence[Sequence[Json]]) -> Iterator[_Found]:
