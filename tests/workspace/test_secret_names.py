@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cli.screens import typed
-from tests.forks import warm_penstock
+from tests.forks import MCP, warm
 
 from penstock import Tools, Workspace
 from penstock.workspace.secret_names import _FILES, _HINTS, _ORDINARY, _name, has_secret_name
@@ -273,7 +273,6 @@ def test_at_least_eighty_names_of_secrets_are_tried() -> None:
 def test_each_way_that_a_refusal_of_a_secret_names_works(tmp_path: Path) -> None:
     """They are a variable for any command, a flag for a server, an argument for a program; `penstock.toml` cannot allow it."""
     (tmp_path / ".env").write_text("password\n")
-    command = warm_penstock()
     view = ("view", ".env", "--root", str(tmp_path))
     allowed = {**os.environ, "PENSTOCK_ALLOW_SECRETS": "1"}
     refused = typed(*view, cwd=tmp_path)
@@ -298,7 +297,7 @@ def test_each_way_that_a_refusal_of_a_secret_names_works(tmp_path: Path) -> None
         call,
     ]
     asked = "".join(json.dumps(line) + "\n" for line in lines)
-    serve = [*command, "mcp", "--root", str(tmp_path)]
+    serve = [*warm(*MCP), "-m", "penstock", "mcp", "--root", str(tmp_path)]
     for flags, environment, shown in ((["--allow-secrets"], None, True), ([], allowed, True), ([], None, False)):
         served = subprocess.run(
             [*serve, *flags], input=asked, capture_output=True, text=True, check=False, env=environment
