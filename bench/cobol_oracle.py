@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from penstock.cobol import ScannedSource, scan
-from penstock.cobol.procedure import MARKERS
+from penstock.cobol.verbs import MARKERS
 
 ROUNDS = 12  # of inventing what is missing
 WORKERS = 2

@@ -22,15 +22,29 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from .embedded import EMBEDDED, is_embedded
 from .headers import Unended
 from .lexing import COPY, EXEC, PERIOD, QUOTED, REPLACE, RUN
-from .words import DIVISIONS, ENDED, SENTENCES, TERMINATORS, UNITS, vocabulary
+from .verbs import (
+    DIALECT,
+    FORMS,
+    NAME,
+    NETWORK,
+    OPENING,
+    OWNERS,
+    PHRASE,
+    PHRASES,
+    PLAIN,
+    SIMPLE,
+    STRANGE,
+    VERBS,
+    verbs_of,
+)
+from .words import DIVISIONS, ENDED, TERMINATORS, UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_NAME = r"[^\s.'\"(),;]++"
-_HEADER = rf"(?P<head>{_NAME})(?>\s++(?P<section>SECTION)(?>\s++(?P<segment>\d++)|)|)(?=\s*+{PERIOD})"
+_HEADER = rf"(?P<head>{NAME})(?>\s++(?P<section>SECTION)(?>\s++(?P<segment>\d++)|)|)(?=\s*+{PERIOD})"
 _BEGUN = re.compile(rf"[\s,;]*+{_HEADER}")
-_DOTTED = rf"{_NAME}\.(?=[A-Z])"
+_DOTTED = rf"{NAME}\.(?=[A-Z])"
 """Text between two periods without a blank: part of a foreign name such as `java.time.LocalDate`, and not a header."""
 # A period takes the header after it into the same match: only there can one be, so that no other word is ever
 # examined.
@@ -40,79 +54,12 @@ _TOKEN = re.compile(
 )
 _BLOCK, _WORD, _PERIOD, _HEAD = (_TOKEN.groupindex[name] for name in ("block", "word", "period", "head"))
 
-_SIMPLE = vocabulary(
-    "ACCEPT ADD ALTER CALL CANCEL CLOSE COMPUTE CONTINUE DELETE DIVIDE GOBACK INITIALISE INITIALIZE INSPECT INVOKE MERGE "
-    "MOVE MULTIPLY OPEN READ RELEASE RETURN REWRITE SET SORT START STRING SUBTRACT UNSTRING USE WRITE"
-)
-# words that some dialects do not reserve, so that data items may have these names
-_DIALECT = vocabulary(
-    "ALLOCATE CHAIN COMMIT DESTROY DISABLE ENABLE ENTER ENTRY EXAMINE EXHIBIT FREE GENERATE INITIATE INQUIRE MODIFY "
-    "PURGE RAISE RECEIVE RESUME ROLLBACK SEND SERVICE SUPPRESS TERMINATE TRANSFORM UNLOCK VALIDATE"
-)
-NAVIGATION = vocabulary(
-    "BIND READY OBTAIN FIND GET STORE MODIFY ERASE CONNECT DISCONNECT FINISH COMMIT ROLLBACK KEEP ATTACH DEQUEUE "
-    "ENQUEUE PUT POST SNAP TRANSFER WAIT"
-)
-"""The statements that IDMS adds to the language. In a program that does not mention IDMS, they are names."""
-NETWORK = NAVIGATION | vocabulary(
-    "FETCH INSERT REMOVE FREE LOCK SECURE CREATE RECREATE IMPART DEPART BEGIN-TRANSACTION END-TRANSACTION ABORT-TRANSACTION"
-)
-"""The verbs of any network database for which a program has a section, including IDMS."""
-_IDMS = re.compile(r"(?<![\w-])(?:IDMS-CONTROL|COPY\s++IDMS|SUBSCHEMA-CTRL|SCHEMA\s++SECTION)(?![\w-])")
-_SETS = re.compile(r"(?<![\w-])(?:SUB-?SCHEMA|DATA-BASE)\s++SECTION(?![\w-])")
-_TRANSACTION = re.compile(r"(?<![\w-])(?:BEGIN|END|ABORT|RESTART)-TRANSACTION(?![\w-])")
-_NAMED_SO = re.compile(
-    rf"(?<![\w-])(?:PERFORM|GO|TO|THRU|THROUGH|0?[1-9]|[1-4]\d|66|77|78|88)\s++(?={_TRANSACTION.pattern})(?P<name>[\w-]++)"
-)
-"""A paragraph or item with the name of a statement of NonStop's screen programs: then that is not a statement."""
-STRANGE = "NOT UNDERSTOOD"
-"""The verb of an unknown statement that is recognized by the phrase after it: what follows is done only in that case."""
-_OPENING = frozenset({"IF", "EVALUATE", "SEARCH"})
-# Verbs of more than one word; the other words belong to the verb, so that EXIT PERFORM is not a PERFORM.
-_FORMS = {
-    # On Wang's VS a screen is shown and read at once.
-    "DISPLAY": re.compile(r"DISPLAY(?>\s++AND\s++READ(?![\w-])|)"),
-    "EXIT": re.compile(r"EXIT(?>\s++(?:PROGRAM|PARAGRAPH|SECTION|FUNCTION|METHOD|PERFORM(?>\s++CYCLE|))(?![\w-])|)"),
-    # STOP THREAD without a handle ends the thread that runs it, so that nothing behind it is done.
-    "STOP": re.compile(rf"STOP(?>\s++RUN(?![\w-])|\s++THREAD(?=\s*+{PERIOD}|\s++(?:END-[A-Z]|ELSE\s|WHEN\s))|)"),
-    "LOCK": re.compile(r"LOCK\s++THREAD(?![\w-])"),
-    "WAIT": re.compile(r"WAIT(?=\s++(?>FOR\s++|)(?>(?:ANY|LAST)\s++|)THREAD(?![\w-]))"),
-    "GO": re.compile(r"GO(?>\s++TO(?![\w-])|)"),
-    "NEXT": re.compile(r"NEXT\s++SENTENCE(?![\w-])"),
-    "READY": re.compile(r"READY\s++TRACE(?![\w-])"),
-    "RESET": re.compile(r"RESET\s++TRACE(?![\w-])"),
-    "XML": re.compile(r"XML\s++(?:PARSE|GENERATE)(?![\w-])"),
-    "JSON": re.compile(r"JSON\s++(?:PARSE|GENERATE)(?![\w-])"),
-}
 _EXECS = ("EXEC CICS", "EXEC SQL", "EXEC DLI", "EXEC ORACLE")
 """The blocks that are read, or that do not execute anything; what others do is not known."""
 _NESTED = frozenset({"IF", "EVALUATE", "PERFORM"})
 _PART_OF = {"ELSE": "IF", "END-IF": "IF", "WHEN": "EVALUATE", "END-EVALUATE": "EVALUATE", "END-PERFORM": "PERFORM"}
 """The words that continue or end a statement around them, and the name of that statement."""
 _IDS = frozenset(f"{unit}-ID" for unit in UNITS.split("|"))
-
-_SHOP = re.compile(r"(?<![\w-])#[A-Z][\w-]*+")
-_DECLARED_SHOP = re.compile(r"(?<![\w#-])(?:0?[1-9]|[1-4]\d|66|77|78|88)\s++(#[A-Z][\w-]*+)")
-"""Words with a # are not in the language: unless an item has such a name, they are statements of a shop's own preprocessor
-(`#ERROR code text`), of which only the beginning is known."""
-
-_PHRASE = re.compile(
-    r"(?>(?P<not>NOT\s++)|)(?:(?>AT\s++|)(?P<AT_END>END)|(?>AT\s++|)(?P<AT_END_OF_PAGE>END-OF-PAGE|EOP)|(?P<INVALID_KEY>INVALID(?>\s++KEY|))"
-    r"|(?>ON\s++|)(?P<ON_SIZE_ERROR>SIZE\s++ERROR)|(?>ON\s++|)(?P<ON_OVERFLOW>OVERFLOW)|(?P<ON_EXCEPTION>(?>ON\s++|)EXCEPTION|ON\s++ERROR))(?![\w-])"
-)
-_PLAIN = re.compile(r"(?>NOT\s++|)(?:AT|ON|INVALID)\s")
-"""The beginning of a phrase that cannot be anything else: END alone may be a name."""
-# A phrase belongs to the nearest statement before it that may have it: in `READ F AT END ADD 1 TO C ON SIZE ERROR`,
-# the AT END belongs to READ, the SIZE ERROR to ADD.
-_OWNERS = {
-    "AT_END": frozenset({"READ", "RETURN", "SEARCH"}),
-    "AT_END_OF_PAGE": frozenset({"WRITE"}),
-    "INVALID_KEY": frozenset({"READ", "WRITE", "REWRITE", "DELETE", "START"}),
-    "ON_SIZE_ERROR": frozenset({"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE"}),
-    "ON_OVERFLOW": frozenset({"STRING", "UNSTRING", "CALL"}),
-    "ON_EXCEPTION": frozenset({"CALL", "ACCEPT", "DISPLAY", "XML", "JSON", "INVOKE"}),
-}
-_PHRASES = frozenset({"AT", "ON", "NOT", "INVALID", "SIZE", "OVERFLOW", "EXCEPTION", "EOP", "END-OF-PAGE"})
 
 _DIVISION = re.compile(rf"(?<![\w-])(?:{DIVISIONS})\s++\Z")
 _END = re.compile(rf"END\s++(?:(?P<unit>{ENDED})|(?P<declaratives>DECLARATIVES))(?![\w-])")
@@ -128,15 +75,15 @@ _BEGINS_SENTENCE = re.compile(r"(?:\.|\A)\s*+\Z")
 _NOTED = re.compile(PERIOD)
 _NOTED_ALL = re.compile(
     rf"{PERIOD}(?=(?>(?:[^\S\n]*+\n)+) {{0,3}}"
-    rf"(?:{_NAME}(?>\s++SECTION(?>\s++\d++|)|)\s*+{PERIOD}|(?:{DIVISIONS})\s++DIVISION|END\s++(?:{ENDED}|DECLARATIVES)))"
+    rf"(?:{NAME}(?>\s++SECTION(?>\s++\d++|)|)\s*+{PERIOD}|(?:{DIVISIONS})\s++DIVISION|END\s++(?:{ENDED}|DECLARATIVES)))"
 )
 """The end of a NOTE that is the first sentence of a paragraph: before the next header, which begins a line. Any other NOTE ends
 with its sentence."""
 _MOST_NOTED = 20_000
 """How many characters of a NOTE are searched for that header."""
 _LOOP = re.compile(
-    rf"PERFORM[\s,;]++(?:(?P<loop>(?:UNTIL(?>\s++EXIT(?![\w-])|)|VARYING|WITH|TEST|FOREVER|FUNCTION)(?![\w-]))|(?P<first>{_NAME})"
-    rf"(?>(?P<times>(?>(?:\s++(?:OF|IN)\s++{_NAME})*)(?>\s*+\([^()]*+\)|)\s++TIMES(?![\w-]))|))"
+    rf"PERFORM[\s,;]++(?:(?P<loop>(?:UNTIL(?>\s++EXIT(?![\w-])|)|VARYING|WITH|TEST|FOREVER|FUNCTION)(?![\w-]))|(?P<first>{NAME})"
+    rf"(?>(?P<times>(?>(?:\s++(?:OF|IN)\s++{NAME})*)(?>\s*+\([^()]*+\)|)\s++TIMES(?![\w-]))|))"
 )
 _DATA_BEGINS = re.compile(
     r"[\s,;]*+(?:(?:0?[1-9]|[1-4]\d|66|77|78|88)\s++(?!(?:SECTION|TIMES)\b)(?:[^\W\d_]|:)|(?:FD|SD|SELECT)\s)"
@@ -145,28 +92,6 @@ _DATA_BEGINS = re.compile(
 _UNREAD = re.compile(r"[\s,;.]*+[^\s,;.]")
 _LAST = re.compile(r"[\s,;.]*+END[\s.]*+\Z")
 """The card that ends a source on NEC's systems and other old ones."""
-_CERTAIN = "|".join(sorted((_SIMPLE - {"USE"}) | _OPENING | {"DISPLAY", "PERFORM"}))
-BEGINS = re.compile(
-    rf"(?>(?:{_NAME}(?>\s++SECTION(?>\s++\d++|)|)\s*+{PERIOD}[\s,;]*+){{0,2}})(?!INVOKE\s++SUB-?SCHEMA\s)(?:(?:{_CERTAIN}|STOP\s++RUN|GO\s++TO|EXIT)(?![\w-])"
-    r"|EXEC\s++(?:CICS|SQL\s++(?!DECLARE|INCLUDE|BEGIN|END|WHENEVER))"
-    r"|DECLARATIVES\s*+\.)"
-)
-"""Where statements certainly begin, even among data: at a verb, with the headers of a section and a paragraph before it, if any.
-"""
-VERBS = _SIMPLE | _DIALECT | _OPENING | (frozenset(_FORMS) - {"LOCK", "WAIT"}) | {"PERFORM", "EXEC"}
-"""The words that begin a statement. LOCK and WAIT do so only before THREAD, and are names elsewhere, as in `PERFORM WAIT`."""
-MARKERS = (
-    TERMINATORS
-    | {"ELSE", "WHEN", "COPY", "REPLACE", "ON STATUS"}
-    | {
-        prefix + phrase.replace("_", " ").replace("END OF", "END-OF").replace("OF PAGE", "OF-PAGE")
-        for phrase in _OWNERS
-        for prefix in ("", "NOT ")
-    }
-)
-"""The entries among a program's statements that are not statements: branches, ends and phrases of one, COPY and REPLACE.
-"""
-
 
 Row = tuple[str, int, int, int]
 """An entry: its verb, the offset where it begins, how many statements are open around it, and its sentence. The verb of a header
@@ -292,7 +217,7 @@ class Procedure:
         """Read words up to the end of the division. The loop itself processes the plain verbs, because they are the most
         frequent.
         """
-        rows, simple, handlers = self.rows, _SIMPLE, self._handlers
+        rows, simple, handlers = self.rows, SIMPLE, self._handlers
         # Blanks, punctuation and literals are skipped inside the expression: nothing in them can begin an entry, and
         # each would cost a step of this loop.
         for token in _TOKEN.finditer(self._folded, at):
@@ -452,7 +377,7 @@ class Procedure:
 
     def _form(self, verb: str, start: int) -> None:
         """Process a verb of several words; without those that it requires, it is a name."""
-        form = _FORMS[verb].match(self._folded, start)
+        form = FORMS[verb].match(self._folded, start)
         if form:
             self._until = form.end()
             self._row("GO TO" if verb == "GO" else " ".join(form[0].split()), start)
@@ -529,10 +454,10 @@ class Procedure:
         """Process AT END, INVALID KEY and the like, with or without NOT, and reopen the statement that may have it; if there
         is none, it is not a phrase.
         """
-        phrase = _PHRASE.match(self._folded, start)
+        phrase = PHRASE.match(self._folded, start)
         if phrase is None or phrase.lastgroup is None:
             return
-        owners = _OWNERS[phrase.lastgroup]
+        owners = OWNERS[phrase.lastgroup]
         # The statement directly before comes first; otherwise the phrase is the second one of an open statement (AT END
         # ... NOT AT END).
         owner = self._last if self._last in owners else self._pop_to(*owners) or self._other_owner(phrase)
@@ -548,7 +473,7 @@ class Procedure:
         That is the statement directly before, known or not: `LOCK ORDERS ON EXCEPTION GO TO DONE.` jumps only on that
         exception, whatever LOCK may be.
         """
-        if not _PLAIN.match(phrase[0]):
+        if not PLAIN.match(phrase[0]):
             return ""
         if self._often.get(STRANGE):
             return self._pop_to(STRANGE)
@@ -597,11 +522,11 @@ class Procedure:
 # Functions of the class and not methods of an instance: an instance that holds its own methods is a reference cycle, and all that
 # it has found would stay in memory until the garbage collector runs.
 _HANDLERS: dict[str, Callable[[Procedure, str, int], None]] = {
-    **dict.fromkeys(_OPENING, Procedure._opening),
-    **dict.fromkeys(_FORMS, Procedure._form),
+    **dict.fromkeys(OPENING, Procedure._opening),
+    **dict.fromkeys(FORMS, Procedure._form),
     **dict.fromkeys(TERMINATORS, Procedure._terminator),
-    **dict.fromkeys(_PHRASES, Procedure._phrase),
-    **dict.fromkeys(_DIALECT, Procedure._dialect),
+    **dict.fromkeys(PHRASES, Procedure._phrase),
+    **dict.fromkeys(DIALECT, Procedure._dialect),
     **dict.fromkeys(_IDS, Procedure._id),
     "NOTE": Procedure._note,
     "PERFORM": Procedure._perform,
@@ -612,8 +537,6 @@ _HANDLERS: dict[str, Callable[[Procedure, str, int], None]] = {
     "DIVISION": Procedure._division,
     "EXEC": Procedure._row,
 }
-_HANDLERS_OF_IDMS = _HANDLERS | dict.fromkeys(NAVIGATION, Procedure._dialect) | {"ON": Procedure._status}
-_HANDLERS_OF_SETS = _HANDLERS_OF_IDMS | dict.fromkeys(NETWORK, Procedure._dialect)
 
 
 def dialect(folded: str, areas: tuple[int, ...] = ()) -> Dialect:
@@ -623,17 +546,8 @@ def dialect(folded: str, areas: tuple[int, ...] = ()) -> Dialect:
         folded: The whole code, folded.
         areas: The stretches of it that have an area A, as returned by `headers.areas`; empty if they are not known.
     """
-    handlers, one_word = _HANDLERS, SENTENCES
-    if ("IDMS" in folded or "SCHEMA" in folded) and _IDMS.search(folded):
-        # FINISH alone ends the run unit, and is not a paragraph.
-        handlers, one_word = _HANDLERS_OF_IDMS, SENTENCES | NAVIGATION
-    elif ("SCHEMA" in folded or "DATA-BASE" in folded) and _SETS.search(folded):
-        handlers, one_word = _HANDLERS_OF_SETS, SENTENCES | NETWORK
-    if "-TRANSACTION" in folded:
-        said = {*_TRANSACTION.findall(folded)} - {*_NAMED_SO.findall(folded)}
-        if len(said) > 1:  # one alone may be a paragraph that control falls into
-            handlers, one_word = handlers | dict.fromkeys(said, Procedure._dialect), one_word | said
-    shop = frozenset({*_SHOP.findall(folded)} - {*_DECLARED_SHOP.findall(folded)}) if "#" in folded else frozenset()
-    if shop:
-        handlers, one_word = handlers | dict.fromkeys(shop, Procedure._dialect), one_word | shop
-    return Dialect(handlers, one_word, shop, Unended(folded, areas))
+    found = verbs_of(folded)
+    handlers = _HANDLERS | dict.fromkeys(found.verbs, Procedure._dialect) if found.verbs else _HANDLERS
+    if found.has_status:
+        handlers = handlers | {"ON": Procedure._status}
+    return Dialect(handlers, found.one_word, found.shop, Unended(folded, areas))

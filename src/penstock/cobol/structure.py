@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from .edges import blocks
 from .entries import CLAUSES, DECLARED, DECLARING, ENTRY, PARAGRAPHS, REMARK, REMARK_ENDS, SECOND, SECTIONS, USING, WORD
 from .lexing import fold, spelled
-from .procedure import BEGINS, VERBS, Dialect, Procedure, dialect
+from .procedure import Dialect, Procedure, dialect
 from .program import Copy, unquoted
 from .replacing import rewritten
+from .verbs import BEGINS, VERBS
 
 if TYPE_CHECKING:
     from .source import Lookup

@@ -16,7 +16,7 @@ from itertools import chain, count, takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.chunk.template import Citation, folded
-from penstock.cobol.procedure import VERBS
+from penstock.cobol.verbs import VERBS
 from penstock.scribe.filling import evidence_of, text_of
 from penstock.scribe.numbers import judged
 from penstock.text import notices

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..procedure import NETWORK
+from ..verbs import NETWORK
 from ..words import vocabulary
 from .resources import IdmsOperation
 

@@ -12,9 +12,9 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..procedure import NETWORK, STRANGE
 from ..program import key
 from ..reserved import INTRINSIC, is_reserved
+from ..verbs import NETWORK, STRANGE
 from .code import is_inline, performed_at, qualifiers
 from .data import ItemPart
 from .execs import body, tokens

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..procedure import STRANGE
+from ..verbs import STRANGE
 from ..words import vocabulary
 
 if TYPE_CHECKING:
