@@ -105,7 +105,9 @@ def test_data_sets_of_a_data_base_section_are_records() -> None:
         "    LOCK ITEM-SET AT ITEM-NO = ASKED ON EXCEPTION GO TO DONE.",
         "    BEGIN-TRANSACTION NO-AUDIT RESTARTS.",
         "    CREATE ITEMS.",
-        "    STORE ITEMS ON EXCEPTION GO TO DONE.",
+        "    STORE ITEMS ON EXCEPTION",
+        "        IF DMSTATUS(DUPLICATES) DISPLAY 'TWICE' ELSE CALL SYSTEM DMTERMINATE.",
+        "    DELETE ITEMS ON EXCEPTION GO TO DONE.",
         "    END-TRANSACTION NO-AUDIT RESTARTS.",
         "    FREE ITEMS.",
         "MORE.",
@@ -118,6 +120,7 @@ def test_data_sets_of_a_data_base_section_are_records() -> None:
         ("BEGIN-TRANSACTION", None),
         ("CREATE", "ITEMS"),
         ("STORE", "ITEMS"),
+        ("DELETE", "ITEMS"),
         ("END-TRANSACTION", None),
         ("FREE", "ITEMS"),
         ("FIND", "ITEM-SET"),
@@ -125,6 +128,12 @@ def test_data_sets_of_a_data_base_section_are_records() -> None:
     assert [(one.name, one.dead) for one in found.paragraphs] == [("MAIN", None), ("MORE", None), ("DONE", None)]
     assert found.unread == ()
     assert [one.read_lines for one in found.items] == [(11,)]
+    assert [(one.resource, one.create, one.read, one.delete) for one in found.crud] == [
+        ("ITEM-SET", (), (11, 20), ()),
+        ("ITEMS", (13, 14), (), (16,)),
+    ]
+    assert {one.kind for one in found.errors} == {"EXCEPTION"}
+    assert [one.check for one in found.rules] == ["EXCEPTION"]
 
 
 def test_the_words_of_such_databases_are_names_elsewhere() -> None:
@@ -144,6 +153,8 @@ def test_the_words_of_such_databases_are_names_elsewhere() -> None:
         ("CALL PROCEDURE ROUTINE USING N.", ("RATES",)),
         ("CALL LINKAGE.", ()),
         ("CALL PROGRAM USING N.", ()),
+        ("CALL 'TAX-OF OF SHOP/TAX/DB' USING N.", ("SHOP/TAX/DB",)),
+        ("CALL 'TAX-OF   IN  TAXES' USING N.", ("TAXES",)),
         ("CALL SYSTEM DMTERMINATE.", None),
     ],
 )

@@ -438,6 +438,14 @@ def test_a_filler_in_small_letters_has_no_name() -> None:
     assert found.constants == ()
 
 
+def test_what_each_statement_of_sql_writes_is_no_constant() -> None:
+    """Without SQL, an item of that name is one like any other."""
+    head = ("ID DIVISION.", "PROGRAM-ID. P.", "DATA DIVISION.", "WORKING-STORAGE SECTION.")
+    lines = (*head, "01  SQLCA.", "    05  SQLCODE PIC S9(9) COMP VALUE 0.", "PROCEDURE DIVISION.")
+    assert told(fixed(*lines, "    EXEC SQL COMMIT END-EXEC.", "    GOBACK.")).constants == ()
+    assert [one.name for one in told(fixed(*lines, "    GOBACK.")).constants] == ["SQLCODE"]
+
+
 def test_the_status_of_a_file_and_its_relative_key_are_no_constants() -> None:
     """Each statement of the file writes its status, a READ also the key, although no statement names them; other items stay."""
     source = fixed(

@@ -117,7 +117,9 @@ def collected(
         around=tuple(one.name for one in programs_around(source, program)),
         is_common=program.is_common,
         has_external_name=program.has_external_name,
-        constants=wording.constants(data.items, data.constants, data.names, found.files),
+        constants=wording.constants(
+            data.items, data.constants, data.names, found.files, rules.SQL_REGISTERS if found.sql else ()
+        ),
         messages=wording.messages(code, data.names),
         transforms=_transforms(code, data.referred),
         undeclared=_undeclared(data, source, program, expanded.rows),
@@ -232,13 +234,14 @@ def _operations(
     # All CALLs by name are followed together, in one pass through the program.
     targets = (call.target for call in called if call.target[:1] not in "'\"")
     reaching.follow((*targets, *(call.parameters[1] for call in image.asked(called))))
+    found = files.files(rows, data.items, data.records, code, file_names.of)
     return InterfaceOperations(
-        files=files.files(rows, data.items, data.records, code, file_names.of),
+        files=found,
         sql=sql.operations(code, DynamicSql(code, data.names, reaching)),
         cics=cics.operations(code, reaching, file_names),
         dli=ims.operations(code, data.names, values, reaching, called),
         mq=mq.operations(code, values, reaching, called),
-        idms=(*idms.operations(code), *image.operations(code, reaching, called)),
+        idms=(*idms.operations(code, [file.name for file in found]), *image.operations(code, reaching, called)),
     )
 
 

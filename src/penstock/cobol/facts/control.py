@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .resources import Resolved
 
 
+_ENTRY = re.compile(r"(?i)\S+\s+(?:OF|IN)\s+(?P<library>\S+)")
+"""An entry of a library of Unisys' A Series, and the title of the library."""
 _OBJECT = re.compile(r"(?i)\.(?:acu|acx|cbl|cob|dll|dylib|exe|gnt|int|so)$")
 """The suffixes of a program's object file."""
 
@@ -61,9 +63,14 @@ class ProgramCall(NamedTuple):
         return tuple(dict.fromkeys(filter(None, map(self._program, names))))
 
     def _program(self, name: str) -> str:
-        """Return the program that a name means: a CALL may name its file, `../o/TAX.acu`."""
+        """Return the program that a name means: a CALL may name its file, `../o/TAX.acu`, or an entry of a library, `TAX OF A/B`.
+
+        Such a library is known by its whole title.
+        """
         if self.call_type not in {"static", "dynamic"} or METHOD in name:
             return name
+        if entry := _ENTRY.fullmatch(name):
+            return entry["library"]
         file = name.replace("\\", "/").rpartition("/")[2]
         return _OBJECT.sub("", file) or name
 

@@ -217,6 +217,8 @@ def _phrases(node: Node, paragraph: str) -> Iterator[ErrorSite]:
         kind = _PHRASES.get(label)
         if kind is not None:
             of = opener.text() if label in {"ON STATUS", "ON EXCEPTION"} else label
+            if label == "ON STATUS" and opener.keys[1:2] == ("EXCEPTION",):
+                kind = "EXCEPTION"  # only IDMS has statuses by name
             # The operand of most verbs is enough; a MOVE has none that tells it apart.
             words = len(node.said.texts) if node.said.verb == "MOVE" else 2
             condition = f"{of} of {text_of(node.said.texts[:words], node.said.kinds[:words])}"

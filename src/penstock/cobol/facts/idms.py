@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..program import key
 from ..verbs import NETWORK
 from ..words import vocabulary
 from .resources import IdmsOperation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from .code import Code, ReadStatement
 
@@ -20,19 +21,27 @@ if TYPE_CHECKING:
 _BEFORE = vocabulary("KEEP EXCLUSIVE CALC ANY DUPLICATE FIRST LAST NEXT PRIOR OWNER CURRENT RECORD ALL")
 _BEHIND = vocabulary("WITHIN TO FROM DB-KEY IS USING INTO PERMANENT SELECTIVE MEMBERS ON FOR USAGE-MODE")
 _OF_RECORDS = vocabulary(
-    "OBTAIN FETCH FIND GET STORE MODIFY ERASE CONNECT DISCONNECT INSERT REMOVE BIND KEEP FREE LOCK SECURE CREATE RECREATE"
+    "OBTAIN FETCH FIND GET STORE MODIFY ERASE DELETE CONNECT DISCONNECT INSERT REMOVE BIND KEEP FREE LOCK SECURE CREATE RECREATE"
 )
 _NO_RECORD = vocabulary("RUN-UNIT PROCEDURE TRANSACTION MAP TASK TABLE QUEUE SCRATCH TIME")
 _TELLING = vocabulary("OBTAIN BIND FINISH ERASE STORE FIND CONNECT FETCH LOCK SECURE CREATE IMPART")
 
 
-def operations(code: Code) -> tuple[IdmsOperation, ...]:
-    """Return the statements of a network database in source order, those of copybooks included."""
+def operations(code: Code, files: Iterable[str]) -> tuple[IdmsOperation, ...]:
+    """Return the statements of a network database in source order, those of copybooks included.
+
+    A DELETE is one of them unless it names one of the files.
+    """
     # The scanner reads most of these verbs as statements only in a program that uses such a database. COMMIT, MODIFY and the like
     # exist elsewhere, too, but those of SQL are in EXEC blocks, and those of the communication module name no record.
     if not code.of(*_TELLING):
         return ()
-    return tuple(_operation(said, code) for said in code.of(*NETWORK))
+    of_files = {key(name) for name in files} | {"FILE"}
+    return tuple(
+        _operation(said, code)
+        for said in code.of(*NETWORK, "DELETE")
+        if said.verb != "DELETE" or of_files.isdisjoint(said.keys[1:2])
+    )
 
 
 def _operation(said: ReadStatement, code: Code) -> IdmsOperation:

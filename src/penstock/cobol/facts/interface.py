@@ -75,7 +75,7 @@ IDMS_DEEDS = {
     **dict.fromkeys(("OBTAIN", "FETCH", "FIND", "GET", "LOCK", "SECURE", "DBFIND", "DBGET"), "read"),
     **dict.fromkeys(("STORE", "CREATE", "RECREATE", "DBPUT"), "create"),
     **dict.fromkeys(("MODIFY", "CONNECT", "DISCONNECT", "INSERT", "REMOVE", "DBUPDATE"), "update"),
-    **dict.fromkeys(("ERASE", "DBDELETE"), "delete"),
+    **dict.fromkeys(("ERASE", "DELETE", "DBDELETE"), "delete"),
 }
 _SORT_DEEDS = {"USING": "read", "GIVING": "create"}
 MQ_DEEDS = {"MQGET": "read", "MQPUT": "create", "MQPUT1": "create"}

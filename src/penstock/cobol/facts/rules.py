@@ -29,13 +29,16 @@ _ACTION_CHARS = 200
 # The status of a DL/I call is in its PCB, which every program declares itself: it is recognized only by its name.
 _PCB = re.compile(r"[A-Z0-9-]*PCB[A-Z0-9-]*STAT[A-Z0-9-]*")
 _DLI = frozenset({"DIBSTAT", "AIBRETRN", "AIBREASN"})
+SQL_REGISTERS = ("SQLCODE", "SQLSTATE", "SQLERRD", "SQLWARN0")
+"""The items that hold the outcome of each SQL statement."""
 _REGISTERS = {
-    **dict.fromkeys(("SQLCODE", "SQLSTATE", "SQLERRD", "SQLWARN0"), "SQLCODE"),
+    **dict.fromkeys(SQL_REGISTERS, "SQLCODE"),
     **dict.fromkeys(("EIBRESP", "EIBRESP2", "EIBRCODE", "DFHRESP"), "RESP"),
     "RETURN-CODE": "RETURN-CODE",
     "XML-CODE": "EXCEPTION",
     "JSON-CODE": "EXCEPTION",
     "SORT-RETURN": "RETURN-CODE",
+    "DMSTATUS": "EXCEPTION",
 }
 
 

@@ -13,7 +13,7 @@ from .data import Constant, Message
 from .resolving import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .code import Code, ReadStatement
     from .data import DataItem
@@ -32,6 +32,7 @@ def constants(
     named: Sequence[tuple[str, str, int, str | None]],
     names: DataNames,
     files: Sequence[ProgramFile],
+    registers: Iterable[str] = (),
 ) -> tuple[Constant, ...]:
     """Return level 78s, and items with a VALUE that are written neither directly nor through a group, redefinition or item in them.
 
@@ -40,14 +41,13 @@ def constants(
         named: The level 78s: name, value, line, copybook.
         names: The declared names.
         files: The files; each of their statements writes the FILE STATUS, and a READ the RELATIVE KEY.
+        registers: The items that the system writes whether or not a statement names them.
     """
     found = [Constant(*row) for row in named]
-    told = {
-        at
-        for file in files
-        for name in (*file.status, *(file.keys if file.organization == "RELATIVE" else ()))
-        if (at := names.one(name)) is not None
-    }
+    of_files = [
+        name for file in files for name in (*file.status, *(file.keys if file.organization == "RELATIVE" else ()))
+    ]
+    told = {at for name in (*of_files, *registers) if (at := names.one(name)) is not None}
     shared = _shared(items, names) | told
     for index, item in enumerate(items):
         if (

@@ -125,11 +125,11 @@ RESOURCES = (
         },
     ),
     OperationTable(
-        "IDMS",
+        "Network database",
         "idms_operations",
         {
             "Statement": code("verb"),
-            "Record": code("record"),
+            "Record or set": code("record"),
             "Set or area": code("set"),
             **_WHERE,
         },
