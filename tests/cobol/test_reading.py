@@ -714,6 +714,27 @@ def test_a_line_that_begins_with_an_asterisk_beside_its_column_is_a_comment_behi
     assert [number for number, kind in enumerate(source.kinds, 1) if kind == "comment"] == [1, 6, 9]
 
 
+def test_a_record_or_paragraph_may_begin_directly_behind_the_sequence_number() -> None:
+    """Without the blank of column 7 it would be read as a comment, and what follows as part of what is before it."""
+    numbered = [
+        *("000100 IDENTIFICATION DIVISION.", "000200 PROGRAM-ID. P.", "000300 DATA DIVISION."),
+        *("000400 WORKING-STORAGE SECTION.", "000500 01  A.", "000600     05  B PIC X.", "00070001          C."),
+        *("000800     05  D PIC X.", "000900 PROCEDURE DIVISION.", "001000 010-A.", "001100     GO TO 020-B."),
+        *("001200020-B.", "001300     GOBACK.", "001400020 GOES AWAY", "00150001-02"),
+    ]
+    source = scan("\n".join(numbered) + "\n")
+    found = facts(source, source.programs[0])
+    assert [(item.name, item.offset, item.line) for item in found.items] == [
+        *(("A", 0, 5), ("B", 0, 6)),
+        *(("C", 0, 7), ("D", 0, 8)),
+    ]
+    assert [(paragraph.name, paragraph.dead) for paragraph in found.paragraphs] == [("010-A", None), ("020-B", None)]
+    assert [(warned.line, warned.text.rpartition(" as ")[2]) for warned in source.warnings] == [
+        *((7, "code"), (12, "code")),
+        *((14, "a comment"), (15, "a comment")),
+    ]
+
+
 @pytest.mark.parametrize("before", ["", "=COLS> "])
 def test_the_ruler_of_an_editor_is_no_continuation(before: str) -> None:
     """A ruler saved with the text has a hyphen in column 7, which must not join a paragraph to the sentence before."""
