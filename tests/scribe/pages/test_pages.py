@@ -563,6 +563,21 @@ def test_what_is_not_understood_is_counted_where_a_first_look_falls(tmp_path: Pa
     assert not made.estate["missing"]
 
 
+def test_a_resource_is_one_row_however_it_is_spelled(tmp_path: Path) -> None:
+    """One program says EMPLOYEE, another employee: of the estate it is one table."""
+    for name, said in (("A", "INSERT INTO EMPLOYEE VALUES (1)"), ("B", "DELETE FROM employee")):
+        lines = (
+            "ID DIVISION.",
+            f"PROGRAM-ID. {name}.",
+            "PROCEDURE DIVISION.",
+            f"    EXEC SQL {said} END-EXEC.",
+            "    GOBACK.",
+        )
+        (tmp_path / f"{name}.cbl").write_text("".join(f"       {line}\n" for line in lines))
+    (row,) = json.loads(pages.index_json(estate_at(tmp_path).estate))["crud"]
+    assert (row["resource"], row["kind"], row["create"], row["delete"]) == ("EMPLOYEE", "table", ["A"], ["B"])
+
+
 def test_a_map_of_one_mapset_does_not_belong_to_another(tmp_path: Path) -> None:
     """In many estates each mapset has one map, and all maps have one name."""
     for name in ("ORDERS", "STOCK"):

@@ -200,18 +200,22 @@ def _copybooks(programs: Mapping[str, Json], layouts: Mapping[str, Json]) -> lis
 
 
 def _resources(programs: Mapping[str, Json]) -> list[dict[str, Json]]:
-    """Return the CRUD matrix of the estate: resources by kind and name, each with the programs that do each of `DEEDS`."""
-    found: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
+    """Return the CRUD matrix of the estate: resources by kind and name, each with the programs that do each of `DEEDS`.
+
+    A name is the same in any case, as in a program, and is spelled as where it is first.
+    """
+    found: dict[tuple[str, str], tuple[str, dict[str, dict[str, None]]]] = {}
     for page, document in programs.items():
         for item in document["crud"]:
-            deeds = found.setdefault((item["kind"] or "", item["resource"]), {deed: {} for deed in DEEDS})
+            named = (item["kind"] or "", key(item["resource"]))
+            _, deeds = found.setdefault(named, (item["resource"], {deed: {} for deed in DEEDS}))
             for deed, users in deeds.items():
                 # A program may have the resource twice, as a file and under the name of its data set.
                 if item[deed]:
                     users[page] = None
     return [
         {"resource": name, "kind": kind, **{deed: list(users) for deed, users in deeds.items()}}
-        for (kind, name), deeds in sorted(found.items())
+        for (kind, _), (name, deeds) in sorted(found.items())
     ]
 
 
