@@ -69,6 +69,17 @@ def test_a_figure_of_zero_without_a_refusal_is_reported_in_its_place(tmp_path: P
     assert [one.before_tokens for one in read.of(Compacted)] == [5_000]
 
 
+@pytest.mark.parametrize("kind", ["web_search_call", "local_shell_call", "tool_search_call", "image_generation_call"])
+def test_whatever_the_model_calls_is_part_of_its_answer(kind: str, tmp_path: Path) -> None:
+    """The figures, which the host records after all of the answer, were counted before any of it."""
+    items: list[Record] = [{"type": "reasoning", "summary": []}, {"type": kind, "status": "completed"}]
+    answer = [{"timestamp": "t", "type": "response_item", "payload": item} for item in items]
+    done = histories.codex(["Done."])[-1:]
+    read = told("codex", tmp_path / "s", [*histories.codex("Go."), *answer, *done, figure(5_000, 5, 5_005)])
+    behind = [one.message["type"] if isinstance(one, Said) else type(one) for one in read.happenings][-4:]
+    assert behind == [Answered, "reasoning", kind, "message"]
+
+
 def test_an_item_that_the_host_does_not_know_is_counted_and_not_sent(tmp_path: Path) -> None:
     """Nor is a snapshot of older versions, which is known; a compaction keeps no such item either."""
     unknown: dict[str, Any] = {"type": "frobnicate", "text": "x" * 500}

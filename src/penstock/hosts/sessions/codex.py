@@ -132,7 +132,7 @@ class _Told:
     def item(self, item: Record, place: Place, at: str) -> Iterator[Happening]:
         """Yield an item, unless it is part of an answer, which waits."""
         said = _said(item, place, at)
-        if role_of(item) == "assistant" or type_of(item) in {"function_call", "custom_tool_call", "reasoning"}:
+        if role_of(item) == "assistant" or type_of(item) == "reasoning" or type_of(item).endswith("_call"):
             self._waiting.append(said)
             return
         yield from self.rest()
