@@ -69,9 +69,11 @@ class InstallRecords:
         raw = own_files.read_own(os.path.join(self.folder, f"{_name(path)}.json"), _MAX_BYTES)
         try:
             value = json.loads(raw or b"")
+            if value["path"] != path:
+                return None
             parts = {str(part): tuple(map(str, hosts)) for part, hosts in value["parts"].items()}
-            record = Record(path=value["path"], base=value["base"], last=value["last"], parts=parts)
-            return None if record.path != path else Record(**{**vars(record), "folders": tuple(value["folders"])})
+            folders = tuple(value["folders"])
+            return Record(path=path, base=value["base"], last=value["last"], parts=parts, folders=folders)
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
 

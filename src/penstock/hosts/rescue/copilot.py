@@ -82,11 +82,6 @@ def _written(event: Record, message: Json) -> Record:
     data, content = event.get("data"), field(message, "content")
     own = data if isinstance(data, dict) else {}
     words = "\n".join(string(block.get("text")) for block in blocks(content) if type_of(block) == "text")
-    if not event and field(message, "role") == "assistant":  # goes with a note, so that roles alternate
-        return {
-            "type": "assistant.message",
-            "data": {"messageId": str(uuid.uuid4()), "content": words, "toolRequests": []},
-        }
     match type_of(event):
         case "tool.execution_complete":
             kept = {key: value for key, value in own.items() if key in _RESULT}
@@ -98,7 +93,7 @@ def _written(event: Record, message: Json) -> Record:
             if [one.get("toolCallId") for one in requests] != [call.get("id") for call in calls]:
                 requests = [_request(call) for call in calls]  # the answer was written in several events
             return {**event, "data": {**kept, "content": words, "toolRequests": requests}}
-    if role_of(message) == "assistant":  # our note between two of the person's messages
+    if role_of(message) == "assistant":  # our note between two of the person's messages, so that roles alternate
         said = {"messageId": str(uuid.uuid4()), "content": words, "toolRequests": []}
         return {"type": "assistant.message", "data": said}
     kept = {key: value for key, value in own.items() if key in _USER}

@@ -183,11 +183,7 @@ def attachments(part: Record) -> list[Record]:
     state = part.get("state")
     if field(state, "status") != "completed" or field(state, "time", "compacted"):
         return []
-    return [
-        one
-        for one in objects(field(state, "attachments"))
-        if string(one.get("mime")).startswith(("image/", "application/pdf"))
-    ]
+    return [one for one in objects(field(state, "attachments")) if string(one.get("mime")).startswith(_MEDIA)]
 
 
 def is_refused(info: Json, parts: list[Record]) -> bool:
