@@ -65,8 +65,8 @@ from penstock.store import open_store
 from penstock.store.kept import StoreFault
 from penstock.store import sqlite
 store = open_store("sqlite://" + os.path.join(folder, "store"))
-whole = b"".join(b"line %d\n" % n for n in range(400_000))
-handle = store.put(iter([whole[:3_000_000], whole[3_000_000:]]), name="big")
+whole = b"".join(b"line %d\n" % n for n in range(150_000))
+handle = store.put(iter([whole[:1_000_000], whole[1_000_000:]]), name="big")
 again = store.put(iter([whole]), name="same")
 said["store"] = [store.read(handle, 0, len(whole)) == whole, store.read(again, 7, 7).decode(), store.facts()["journal_mode"]]
 said["damage"] = len(list(store.check()))
