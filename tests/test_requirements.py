@@ -5,16 +5,31 @@ from __future__ import annotations
 import ast
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.requirements import BUILT, PENDING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TESTS = Path(__file__).parent
 
 
 @cache
 def parsed() -> dict[Path, list[ast.AST]]:
-    """Return the nodes of every test module."""
-    return {path: list(ast.walk(ast.parse(path.read_text(encoding="utf-8")))) for path in TESTS.rglob("test_*.py")}
+    """Return the nodes of every test module, without those in the bodies of functions."""
+    return {path: list(declared(ast.parse(path.read_text(encoding="utf-8")))) for path in TESTS.rglob("test_*.py")}
+
+
+def declared(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a tree; of a function, itself, its decorators and its arguments."""
+    rest = [tree]
+    while rest:
+        yield (node := rest.pop())
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            rest += [*node.decorator_list, node.args]
+        else:
+            rest += ast.iter_child_nodes(node)
 
 
 @cache
