@@ -208,6 +208,18 @@ def test_a_streamed_picture_has_its_format_and_its_bytes() -> None:
     assert answer_messages(reader.body(), "bedrock") == [said({"image": {"format": "png", **source}})]
 
 
+def test_words_that_come_with_a_blocks_beginning_are_words() -> None:
+    """A compatible server may begin a block with them, and write every other kind as null."""
+    reader = wire_named("bedrock").answers.stream()
+    events = [
+        {"contentBlockStart": {"start": {"text": "Well", "toolUse": None}, "contentBlockIndex": 0}},
+        {"contentBlockDelta": {"delta": {"text": None}, "contentBlockIndex": 0}},
+        {"contentBlockDelta": {"delta": {"text": " then"}, "contentBlockIndex": 0}},
+    ]
+    assert [reader.feed(event) for event in events] == ["Well", "", " then"]
+    assert answer_messages(reader.body(), "bedrock") == [said({"text": "Well then"})]
+
+
 def test_an_exception_in_a_stream_is_an_error_event() -> None:
     """Its kind is the one that its header names."""
     headers = {":exception-type": "validationException", ":message-type": "exception"}

@@ -93,8 +93,11 @@ class ConverseEvents:
             case "messageStart":
                 self._role = string(held.get("role")) or self._role
             case "contentBlockStart":
-                started = held.get("start")
-                self._blocks[index_of(held.get("contentBlockIndex"))] = _begun(started)
+                started, index = held.get("start"), index_of(held.get("contentBlockIndex"))
+                self._blocks[index] = begun = _begun(started)
+                # Only calls and results begin in a form of their own; whatever else comes here continues in the same form.
+                if not begun and isinstance(started, dict):
+                    return self._feed_delta(index, started)
             case "contentBlockDelta":
                 delta = held.get("delta")
                 if not isinstance(delta, dict):
@@ -121,10 +124,11 @@ class ConverseEvents:
         elif isinstance(citation := delta.get("citation"), dict):
             block.setdefault("citations", []).append(citation)
         else:
-            if not _PIECES.isdisjoint(delta):
+            rest = {key: deepcopy(value) for key, value in delta.items() if value is not None}
+            if not _PIECES.isdisjoint(rest):
                 raise Unreadable("The provider's event continues with a block in another form than the API's.")
             # Anything else is kept as it came, next to what began the block: a picture's source, and what may be streamed one day.
-            for key, value in deepcopy(delta).items():
+            for key, value in rest.items():
                 held = block.get(key)
                 block[key] = {**held, **value} if isinstance(held, dict) and isinstance(value, dict) else value
         return ""
@@ -161,14 +165,13 @@ class ConverseEvents:
 
 
 def _begun(start: Json) -> dict[str, Json]:
+    """Return the block that begins with a call or a result, whose content comes in pieces; an empty one for anything else."""
     call, result = field(start, "toolUse"), field(start, "toolResult")
     if isinstance(call, dict):
         return {"toolUse": {**call, "input": {}}}
     if isinstance(result, dict):
         return {"toolResult": {**result, "content": []}}
-    return (
-        {key: deepcopy(value) for key, value in start.items() if key not in _PIECES} if isinstance(start, dict) else {}
-    )
+    return {}
 
 
 def _finished(block: dict[str, Json]) -> dict[str, Json]:
