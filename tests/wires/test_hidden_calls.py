@@ -67,3 +67,18 @@ def test_a_call_of_a_custom_tool_is_the_clients_in_a_stream_too() -> None:
     assert hider.event(chunk(None, own)) == []
     assert hider.event(chunk(None, theirs)) == [chunk(None, {**theirs, "index": 0})]
     assert (hider.hides_all(), hider.event(end)) == (False, None)
+
+
+def test_a_call_whose_id_and_name_come_with_every_piece_is_one_call() -> None:
+    """Some servers repeat them: the client would otherwise get a call for every piece, each with a part of the arguments."""
+    hidden = wire_named("openai-chat").answers.hidden_calls
+    assert hidden is not None
+    hider = hidden.hider(frozenset({"ctx_page"}))
+
+    def piece(index: int, name: str, arguments: str) -> dict[str, Any]:
+        call = {"index": index, "id": name, "type": "function", "function": {"name": name, "arguments": arguments}}
+        return {"id": "c", "choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None}]}
+
+    assert [hider.event(piece(0, "ctx_page", arguments)) for arguments in ('{"a"', ": 1}")] == [[], []]
+    shown = [hider.event(piece(1, "read", arguments)) for arguments in ('{"b"', ": 2}")]
+    assert shown == [[piece(0, "read", arguments)] for arguments in ('{"b"', ": 2}")]

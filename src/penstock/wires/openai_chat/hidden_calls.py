@@ -33,6 +33,7 @@ class CompletionHider(CallHider):
     def _begin(self) -> None:
         super()._begin()
         self._places: dict[int, int | None] = {}
+        self._ids: dict[int, str] = {}
 
     def event(self, event: dict[str, Json]) -> list[Json] | None:
         """Return the chunks that replace this one."""
@@ -73,8 +74,10 @@ class CompletionHider(CallHider):
         return None if is_empty and not choice.get("finish_reason") else {**choice, "delta": made}
 
     def _call(self, call: dict[str, Json]) -> dict[str, Json] | None:
-        index, name = index_of(call.get("index")), _name(call)
-        if name:  # a call begins; for servers that number every call 0, another one does
+        index, name, call_id = index_of(call.get("index")), _name(call), string(call.get("id"))
+        # With its name a call begins: another one for servers that number every call 0, the same for those that repeat id and name.
+        if name and not (call_id and call_id == self._ids.get(index)):
+            self._ids[index] = call_id
             is_hidden = self._note_call(name)
             self._places[index] = None if is_hidden else self._calls
             self._calls += not is_hidden
