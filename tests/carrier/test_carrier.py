@@ -18,7 +18,7 @@ from tests.carrier.test_diagnosed import answer, size
 from tests.forks import COMMANDS, warm
 
 from penstock import Carrier
-from penstock.carrier.memory import LIFETIME_SECONDS
+from penstock.carrier.memory import LIFETIME_SECONDS, Memory
 from penstock.models import say
 from penstock.testing import LoopbackProvider
 from penstock.text import tokens
@@ -160,6 +160,13 @@ def test_a_limit_expires_although_answers_keep_coming(store: Store) -> None:
             now[0] += LIFETIME_SECONDS / 2 - 60
             carrier.execute(poster(served), history(2))
         assert (limit, carrier.window_tokens("gpt-4o")) == (WINDOW, 4 * WINDOW)
+
+
+def test_a_number_that_nobody_can_have_learned_costs_what_was_learned_and_no_request(store: Store) -> None:
+    """It is larger than any float."""
+    learned = json.loads(Memory(limit_tokens=WINDOW).to_json())
+    store.learn("provider openai-chat  gpt-4o", json.dumps({**learned, "refused_at_seconds": 10**400}))
+    assert Carrier(wire="openai-chat", window_tokens=2 * WINDOW, store=store).window_tokens("gpt-4o") == 2 * WINDOW
 
 
 def test_threads_share_a_carrier(store: Store) -> None:

@@ -123,7 +123,7 @@ def memory_of(text: str) -> Memory:
         )
         numbers, taken = [value[name] for name in _NUMBERS], value.get("taken_tokens", 0)
         refused_at = float(value.get("refused_at_seconds", 0))
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError):
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError):
         return Memory()
     if not all(number is None or (type(number) is int and number >= SMALLEST_TOKENS) for number in numbers):
         return Memory()
