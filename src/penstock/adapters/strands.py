@@ -24,6 +24,7 @@ from penstock.adapters.parts import (
 )
 from penstock.errors import Refusal
 from penstock.overflow import parse
+from penstock.text.json_access import field, whole_number
 from penstock.wires import wire_named
 from penstock.wires.failures import Unreadable
 
@@ -114,9 +115,18 @@ async def _watched(events: AsyncIterator[Any], ended: Callable[[Json], Any]) -> 
         yield event
     body = reader.body()
     message, usage = body.get("output", {}).get("message", {}), body.get("usage") or {}
-    counted = {"input_tokens": usage.get("inputTokens"), "output_tokens": usage.get("outputTokens")}
+    counted = {"input_tokens": _input_tokens(usage), "output_tokens": usage.get("outputTokens")}
     content = [_block(block) for block in message.get("content") or ()]
     ended({"content": content, "stop_reason": body.get("stopReason"), "usage": counted})
+
+
+def _input_tokens(usage: Json) -> int | None:
+    """Return all tokens of the input, cached ones included; None if they are not reported.
+
+    Bedrock and Anthropic count only uncached ones as `inputTokens`, OpenAI and Gemini all of them. The total includes all for each.
+    """
+    given, made, total = (whole_number(field(usage, f"{name}Tokens")) for name in ("input", "output", "total"))
+    return given if given is None or made is None or total is None else max(given, total - made)
 
 
 def _says_nothing(event: Any) -> bool:
