@@ -128,7 +128,10 @@ _YAML_LINE = re.compile(
     rb"((?:\"(?>(?:[^\"\\\n]|\\.)*)\"|'[^'\n]*+'|[^\s#:\[\]{},&*!|>'\"%@`-][^\n:#]*+(?>(?::(?=[^\s])[^\n:#]*+)*)|"
     rb"-[^\s:#][^\n:#]*+))[ \t]*+:(?=[\s]|\Z)([^\n]*+))"
 )
-_BLOCK_SCALAR = re.compile(rb"[ \t]*(?:[&!]\S*[ \t]+)*[|>][-+0-9]{0,2}[ \t\r]*(?:#.*)?\Z")
+# A block scalar, or a quoted value without its end: either continues on the deeper lines below.
+_CONTINUED = re.compile(
+    rb"[ \t]*(?:[&!]\S*[ \t]+)*(?:[|>][-+0-9]{0,2}[ \t\r]*(?:#.*)?|\"(?>(?:[^\"\\]|\\.)*)\\?|'[^']*+(?>(?:''[^']*+)*))\Z"
+)
 
 
 class YamlScanner(_LineScanner):
@@ -137,7 +140,7 @@ class YamlScanner(_LineScanner):
     def __init__(self) -> None:
         super().__init__()
         self._documents: list[OpenSymbol] = []
-        self._scalar = -1  # the column of the key whose block scalar is open
+        self._scalar = -1  # the column of the key whose value continues
 
     def feed(self, block: bytes) -> None:
         """Scan one block of whole lines, each with its newline in front."""
@@ -167,7 +170,7 @@ class YamlScanner(_LineScanner):
             found.close_to(column if dash < 0 else dash + 1, line - 1)
             if len(found.stack) <= KEY_DEPTH:
                 found.open(event[3].strip(b" \"'"), "key", line, column)
-            if _BLOCK_SCALAR.match(event[4]):
+            if _CONTINUED.match(event[4]):
                 self._scalar = column
         self.line += block.count(b"\n")
 
