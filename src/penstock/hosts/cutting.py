@@ -99,12 +99,11 @@ def _note_of(event: Event, shortened: Event, room: Allowance, kept: Kept) -> str
     """Return the note on a result whose lists end early; the whole is kept as JSON, one list entry per line."""
     whole = _json_of(event)
     shown = _cut(Slot((), whole), tool_of(event), fitting.of(room, _NOTE), kept)
-    measured = fitting.Whole(shown.whole_chars, shown.whole_bytes, shown.whole_lines, shown.whole_tokens)
     # The remaining texts are cut later, to the room that is left.
     tokens = int(min(len(_json_of(shortened)), room.limit) / chars_per_token())
     assert shown.handle is not None  # noqa: S101 - otherwise `_cut` raised Unkept
-    way = fitting.way_to_whole(shown.handle, measured, kept.dialect)
-    notice = stand_ins.truncated(tool_of(event), measured.tokens, tokens, "head", way)
+    way = fitting.way_to_whole(shown.handle, shown.whole, kept.dialect)
+    notice = stand_ins.truncated(tool_of(event), shown.whole_tokens, tokens, "head", way)
     return f"{notice}\nLists in the result end early; the whole is all of it as JSON, an entry on a line."
 
 
@@ -154,9 +153,8 @@ def _cut(slot: Slot, tool: str, share: Allowance, kept: Kept) -> Guarded:
     if slot.lost and shown.handle:
         # This whole is incomplete: what the host had already cut is not behind the handle.
         guard = dialect.mention("guard") if isinstance(dialect, CommandLine) else "penstock guard"
-        whole = fitting.Whole(shown.whole_chars, shown.whole_bytes, shown.whole_lines, shown.whole_tokens)
         way = (
-            f"{fitting.way_to_whole(shown.handle, whole, dialect)}\n"
+            f"{fitting.way_to_whole(shown.handle, shown.whole, dialect)}\n"
             f"The host had cut it before, {slot.lost}: of `{guard} -- COMMAND` all is kept."
         )
         shown = fitting.fit(

@@ -11,17 +11,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context import compaction
 from penstock.context.compaction.plans import SAMPLE_HANDLE
 from penstock.context.sized import MESSAGE_TOKENS, Sized, measure_entry
 from penstock.errors import CallerError
-from penstock.inspection.counting import PatientCounter, RecentCounts
+from penstock.inspection.counting import RecentCounts
 from penstock.inspection.messages import whole_messages
 from penstock.inspection.parts import countable
-from penstock.inspection.telling import LOOK_AHEAD, SYNTHETIC, Teller
+from penstock.inspection.telling import Teller, with_counter
 from penstock.inspection.timeline import Answered, Refused, Said
 from penstock.text import fitting
 from penstock.text.allowance import Allowance, Budget
@@ -159,13 +158,9 @@ def replay(
     """
     if window_tokens < RESERVE_SHARE:
         raise CallerError(f"A window of {window_tokens} tokens holds no request.")
-    rest = iter(happenings)
-    head = list(islice(rest, LOOK_AHEAD))
-    if counter is None:
-        named = (one.model for one in head if isinstance(one, Answered) and one.model not in {"", SYNTHETIC})
-        counter = PatientCounter(model or next(named, "") or "o200k")
+    counter, happenings = with_counter(happenings, model, counter)
     walk = _Walk(wire, window_tokens, RecentCounts(counter))
-    for happening in chain(head, rest):
+    for happening in happenings:
         walk.take(happening)
     return walk.replayed()
 

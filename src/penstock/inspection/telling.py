@@ -24,18 +24,15 @@ from penstock.text.json_access import as_json
 from penstock.wires import wire_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from penstock.inspection.timeline import Happening
     from penstock.text.tokens import TokenCounter
 
 FLOOD_SHARE = 20
 """A result that takes at least one part in this many of the window is a flood."""
-SYNTHETIC = "<synthetic>"
-"""The model that Claude Code names when it says something itself instead of an answer."""
-# A model is named with the first answer: a host's instructions and a task come before it.
-LOOK_AHEAD = 64
-"""How many happenings are searched for the name of the model."""
+_SYNTHETIC = "<synthetic>"  # the model that Claude Code names when it says something itself instead of an answer
+_LOOK_AHEAD = 64  # happenings are searched for the name of the model
 
 
 def tell(
@@ -61,15 +58,26 @@ def tell(
     Raises:
         CallerError: for an unknown wire.
     """
-    rest = iter(happenings)
-    head = list(islice(rest, LOOK_AHEAD))
-    if counter is None:
-        named = (one.model for one in head if isinstance(one, Answered) and one.model not in {"", SYNTHETIC})
-        counter = PatientCounter(model or next(named, "") or "o200k")
+    counter, happenings = with_counter(happenings, model, counter)
     teller = Teller(wire, counter)
-    for happening in chain(head, rest):
+    for happening in happenings:
         teller.take(happening)
     return teller.story(window_tokens)
+
+
+def with_counter(
+    happenings: Iterable[Happening], model: str | None, counter: TokenCounter | None
+) -> tuple[TokenCounter, Iterator[Happening]]:
+    """Return what counts a record's tokens, and its happenings; arguments as for `tell`.
+
+    A model is named with the first answer: a host's instructions and a task come before it.
+    """
+    rest = iter(happenings)
+    head = list(islice(rest, _LOOK_AHEAD))
+    if counter is None:
+        named = (one.model for one in head if isinstance(one, Answered) and one.model not in {"", _SYNTHETIC})
+        counter = PatientCounter(model or next(named, "") or "o200k")
+    return counter, chain(head, rest)
 
 
 class Teller:
@@ -185,9 +193,9 @@ class Teller:
         if answered.window_tokens:
             self._recorded_window = answered.window_tokens
         recorded = answered.input_tokens
-        if answered.model and answered.model != SYNTHETIC:
+        if answered.model and answered.model != _SYNTHETIC:
             self._model = answered.model
-        is_measured = bool(recorded and recorded > 0 and answered.model != SYNTHETIC)
+        is_measured = bool(recorded and recorded > 0 and answered.model != _SYNTHETIC)
         # Codex writes the window in place of a figure if a request was refused.
         if self._is_refused and recorded in {self._recorded_window, self._refused_window}:
             is_measured = False

@@ -88,6 +88,11 @@ class Guarded(str):
         """The text as a plain `str`."""
         return str.__str__(self)
 
+    @property
+    def whole(self) -> Whole:
+        """The measure of the original."""
+        return Whole(self.whole_chars, self.whole_bytes, self.whole_lines, self.whole_tokens)
+
     def __repr__(self) -> str:
         return f"Guarded({str.__repr__(self)}, is_cut={self.is_cut}, handle={self.handle!r})"
 
@@ -130,7 +135,7 @@ def fit(
     if isinstance(text, Guarded):
         if allowance.holds(text):
             return text
-        whole = Whole(text.whole_chars, text.whole_bytes, text.whole_lines, text.whole_tokens)
+        whole = text.whole
         handle, way = handle or text.handle, way or text.way
         # The old notice is replaced by a new one about the original: a notice about a cut of a cut would understate what is
         # missing.
