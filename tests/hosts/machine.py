@@ -47,4 +47,4 @@ class Machine:
         around = HostSurroundings(
             home=str(self.home), project=str(self.project), environment=self.environment, platform="linux"
         )
-        return around, InstallRecords.of(str(self.home), self.environment)
+        return around, InstallRecords.of(self.environment)

@@ -357,6 +357,13 @@ def test_the_token_is_made_once_and_only_its_owner_can_read_it(monkeypatch: pyte
     assert len(first) == 43
 
 
+def test_a_relative_folder_for_state_is_ignored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As the XDG specification says: a token below the current folder would be in somebody's project."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", "state")
+    assert token.default_file() == str(tmp_path / ".local" / "state" / "penstock" / "token")
+
+
 @pytest.mark.parametrize(
     ("content", "mode", "reason"),
     [

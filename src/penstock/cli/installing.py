@@ -148,7 +148,7 @@ def surroundings() -> tuple[HostSurroundings, InstallRecords]:
     except FileNotFoundError as error:
         raise CallerError("The current folder no longer exists: change to another one with `cd`.") from error
     around = HostSurroundings(home=home, project=project, environment=os.environ, platform=sys.platform)
-    return around, InstallRecords.of(home, os.environ)
+    return around, InstallRecords.of(os.environ)
 
 
 def own_command() -> list[str]:

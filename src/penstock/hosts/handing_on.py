@@ -47,10 +47,7 @@ def folder_for(environment: Mapping[str, str]) -> str:
     Args:
         environment: the variables to look at: `XDG_STATE_HOME`, else `HOME`.
     """
-    state = environment.get("XDG_STATE_HOME") or ""
-    if not os.path.isabs(state):  # the XDG specification says to ignore relative paths
-        state = os.path.join(own_files.home_folder(environment), ".local", "state")
-    return os.path.join(state, "penstock-handoffs")
+    return os.path.join(own_files.state_folder(environment), "penstock-handoffs")
 
 
 @dataclass(frozen=True, kw_only=True)

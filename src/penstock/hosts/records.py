@@ -53,12 +53,9 @@ class InstallRecords:
         self.folder = folder
 
     @classmethod
-    def of(cls, home: str, environment: Mapping[str, str]) -> InstallRecords:
-        """Return the records of a user, next to the user's store."""
-        state = environment.get("XDG_STATE_HOME") or ""
-        if not os.path.isabs(state):  # the XDG specification says to ignore relative paths
-            state = os.path.join(home, ".local", "state")
-        return cls(os.path.join(state, "penstock-hosts"))
+    def of(cls, environment: Mapping[str, str]) -> InstallRecords:
+        """Return the records of the user whose environment this is, next to the user's store."""
+        return cls(os.path.join(own_files.state_folder(environment), "penstock-hosts"))
 
     def backup(self, path: str) -> str:
         """Return the path of a file's original content, as a file that a person can copy back."""

@@ -11,7 +11,7 @@ import stat
 import sys
 
 from penstock.errors import CallerError
-from penstock.workspace.own_files import OwnFolder, create_own, home_folder, is_own, read_own
+from penstock.workspace.own_files import OwnFolder, create_own, is_own, read_own, state_folder
 
 ADMITTED = "penstock.admitted"
 """The key in a request's ASGI scope that marks its sender as having the token."""
@@ -20,8 +20,7 @@ _MIN_CHARACTERS = 32
 
 def default_file() -> str:
     """Return where the token is kept by default: in the user's state folder."""
-    state = os.environ.get("XDG_STATE_HOME") or os.path.join(home_folder(), ".local", "state")
-    return os.path.join(state, "penstock", "token")
+    return os.path.join(state_folder(), "penstock", "token")
 
 
 def load(path: str | None) -> tuple[bytes, str]:

@@ -88,12 +88,9 @@ def default_url(environment: Mapping[str, str] | None = None) -> str:
     environment = os.environ if environment is None else environment
     if url := environment.get("PENSTOCK_STORE"):
         return url
-    state = environment.get("XDG_STATE_HOME") or ""
-    if not os.path.isabs(state):  # the XDG specification says to ignore relative paths
-        from penstock.workspace.own_files import home_folder
+    from penstock.workspace.own_files import state_folder
 
-        state = os.path.join(home_folder(environment), ".local", "state")
-    return "sqlite://" + os.path.join(state, "penstock")
+    return "sqlite://" + os.path.join(state_folder(environment), "penstock")
 
 
 def default_limit_bytes(environment: Mapping[str, str] | None = None) -> int:

@@ -64,6 +64,20 @@ def home_folder(environment: Mapping[str, str] | None = None) -> str:
         raise CallerError("HOME is not set, and the system knows no home folder of this user: set HOME") from error
 
 
+def state_folder(environment: Mapping[str, str] | None = None) -> str:
+    """Return the folder of the user's programs for their state: `XDG_STATE_HOME`, else `.local/state` in the home folder.
+
+    Args:
+        environment: The variables to use; None for those of this process.
+
+    Raises:
+        CallerError: There is no home folder.
+    """
+    state = (os.environ if environment is None else environment).get("XDG_STATE_HOME") or ""
+    # The XDG Base Directory specification says to ignore relative paths.
+    return state if os.path.isabs(state) else os.path.join(home_folder(environment), ".local", "state")
+
+
 def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:
     """Return the content of a small file of the user's own (settings, a token); None if there is none.
 
