@@ -160,6 +160,7 @@ def test_nothing_is_carried_to_what_is_returned() -> None:
         # What delimits does not become longer with what it is in.
         ("UNSTRING A DELIMITED BY ',' INTO L DELIMITER IN T", None),
         ("UNSTRING A DELIMITED BY ',' INTO L DELIMITER IN T(2:1)", None),
+        ("UNSTRING A(2:) DELIMITED BY ',' INTO L DELIMITER IN T", None),
         ("STRING A DELIMITED BY SIZE INTO T", ("is", 6)),
         ("STRING A DELIMITED BY SPACE INTO T", ("may", 6)),
         ("STRING A DELIMITED BY SIZE INTO T WITH POINTER N", ("may", 6)),

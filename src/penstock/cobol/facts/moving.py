@@ -179,7 +179,7 @@ class Moving:
         """Record the moves of items to those of a mention; an item moved to itself is not a move."""
         is_sure = is_sure and len(sources) == 1 and len(target.items) == 1
         if sent is not None or target.part is not None:
-            way = way._replace(sent=sent or way.sent, taken=target.part)
+            way = way._replace(sent=way.sent or sent, taken=target.part)
         there = place if target.line == place.line else SourcePlace(target.line, said.copybook)
         for source in sources:
             for item in target.items:
