@@ -178,6 +178,21 @@ def test_a_database_file_is_the_file_that_assign_names_unless_cl_directs_it() ->
     }
 
 
+def test_a_file_that_a_variable_directs_is_cited_where_the_variable_gets_its_value() -> None:
+    """The OVRDBF and the CALL say only the variables."""
+    text = (
+        b" PGM\n DCL &TO *CHAR 10 'CUSTOLD'\n DCL &P *CHAR 10 'PAY'\n"
+        b" OVRDBF CUSTPF TOFILE(&TO)\n CALL &P\n CPYF FROMFILE(CUSTPF) TOFILE(SAVED)\n"
+    )
+    drawn = graph_of({"PAY.cbl": PROGRAM, "RUN.clp": text}).drawn
+    cited = {
+        f"{edge.source} {edge.verb}": {one.line for one in edge.citations if one.path == "RUN.clp"}
+        for edge in drawn
+        if edge.target.name == "CUSTOLD"
+    }
+    assert cited == {"PAY.CUSTOMERS bound to": {2, 3, 4, 5}, "RUN reads": {2, 4, 6}}
+
+
 def told(text: str) -> tuple[tuple[object, ...], ...]:
     """Return the calls of a CL program, each without what it passes."""
     return tuple(one[:4] for one in calls(text))
@@ -185,9 +200,9 @@ def told(text: str) -> tuple[tuple[object, ...], ...]:
 
 def test_the_calls_of_cl_have_their_lines_and_what_is_directed() -> None:
     """Comments and texts call nothing, nor does a variable; TFRCTL, CALLPRC and commands within others do."""
-    assert told(CONTROL.decode()) == (("PAY", 8, (("CUSTPF", "CUSTOLD", 6),), True), ("NIGHT", 11, (), True))
+    assert told(CONTROL.decode()) == (("PAY", 8, (("CUSTPF", "CUSTOLD", (6,)),), True), ("NIGHT", 11, (), True))
     said = "PGM\nOVRDBF A &LIB/&FILE\nOVRDBF FILE(B) TOFILE(C)\nOVRDBF FILE(D) SHARE(*YES)\nDLTOVR FILE(B X)\nTFRCTL PGM('E')"
-    assert told(said) == (("E", 6, (("A", "", 2),), True),)
+    assert told(said) == (("E", 6, (("A", "", (2,)),), True),)
     assert [one.program for one in calls("PGM\nMONMSG CPF0000 EXEC(CALLPRC PRC(P))\nCALL QGPL/Q (&A)")] == ["P", "Q"]
 
 
@@ -431,7 +446,7 @@ OVRDBF TOFILE(QGPL/D) FILE(C)
 SBMJOB CMD(CALL PGM(NIGHT)) JOB(N)
 CALL PARM('x') PGM('LIB/P')
 """
-    assert told(said) == (("NIGHT", 7, (), True), ("P", 8, (("A", "B", 5), ("C", "D", 6)), True))
+    assert told(said) == (("NIGHT", 7, (), True), ("P", 8, (("A", "B", (5,)), ("C", "D", (6,))), True))
 
 
 @pytest.mark.parametrize(

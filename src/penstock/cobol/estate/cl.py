@@ -78,8 +78,9 @@ class ClCall(NamedTuple):
 
     program: str
     line: int
-    directed: tuple[tuple[str, str, int], ...]
-    """The name of a file, that of the one it stands for ("" if that is not certain), and the line of the OVRDBF."""
+    directed: tuple[tuple[str, str, tuple[int, ...]], ...]
+    """The name of a file, that of the one it stands for ("" if that is not certain), and the lines that say so: that of the OVRDBF,
+    and that of the variable's value if it names one."""
     is_sure: bool = True
     """Whether the program is named by a text, or by a variable that has no other value."""
     arguments: tuple[str, ...] = ()
@@ -165,13 +166,14 @@ def _done(text: str) -> Iterator[ClCall | ClCopy]:
     """Yield the calls and copies of a CL program, in order."""
     joined = _joined(text)
     values = _values(joined, line_in(text))
-    directed: dict[str, tuple[str, int]] = {}
+    directed: dict[str, tuple[str, tuple[int, ...]]] = {}
     for line, end_line, is_submitted, command, operands in _commands(text, joined):
         if command == "OVRDBF":
             file, to = _operand(operands, "FILE", 0), _operand(operands, "TOFILE", 1)
             if file and to and (file in directed or len(directed) < _MOST_DIRECTED):
                 meant = _meant(to, values)
-                directed[file] = (next(iter(meant.lines)) if meant.is_sure else "", line)
+                name, given = next(iter(meant.lines.items())) if meant.is_sure else ("", ())
+                directed[file] = name, (*given, line)
         elif command == "DLTOVR" and (said := _DELETED.match(operands)):
             deleted = said[1].upper().split()
             for name in list(directed) if "*ALL" in deleted else deleted:
@@ -194,7 +196,7 @@ def _done(text: str) -> Iterator[ClCall | ClCopy]:
 
 
 def _files(
-    operand: str, values: Mapping[str, _Meant], directed: Mapping[str, tuple[str, int]]
+    operand: str, values: Mapping[str, _Meant], directed: Mapping[str, tuple[str, tuple[int, ...]]]
 ) -> dict[str, tuple[int, ...]]:
     """Return the files that a command may mean, with "" if there may be others, and those to which OVRDBF directs them, each with
     the lines elsewhere that say so.
@@ -202,8 +204,8 @@ def _files(
     meant = _meant(operand, values)
     found = dict(list(meant.lines.items())[:_MOST_NAMES])
     to = [(*directed[name], said) for name, said in meant.lines.items() if name in directed]
-    for name, line, said in to[:_MOST_NAMES]:
-        found.setdefault(name, (*said, line))
+    for name, lines, said in to[:_MOST_NAMES]:
+        found.setdefault(name, (*said, *lines))
     return found if meant.is_sure else found | {"": ()}
 
 

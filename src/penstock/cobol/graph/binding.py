@@ -210,9 +210,9 @@ class Binding:
         calls = self._controlled.get(part.name.partition("@")[0], ())
         is_itself = not calls
         for path, call in calls:
-            others = [(to, line) for file, to, line in call.directed if file == named.name.upper()]
+            others = [(to, lines) for file, to, lines in call.directed if file == named.name.upper()]
             is_itself = is_itself or not others
-            for to, line in others:
+            for to, lines in others:
                 if to:
-                    yield to, named.why, (CitedLine(path, line), CitedLine(path, call.line))
+                    yield to, named.why, tuple(CitedLine(path, line) for line in (*lines, call.line, *call.said_lines))
         yield named.name, named.why if is_itself else _DIRECTED, ()
