@@ -338,17 +338,21 @@ def test_a_section_stands_for_its_paragraphs() -> None:
         "M.", "    PERFORM S1.", "    GOBACK.",
         "S1 SECTION.", "A.", "    MOVE X TO Y.", "B.", "    MOVE Y TO X.",
         "S2 SECTION.", "C.", "    MOVE X TO Y.",
+        "S3 SECTION.", "    MOVE X TO Y.", "D.", "    MOVE Y TO X.",
     )  # fmt: skip
     data = ("01  X PIC X.", "01  Y PIC X.")
     texts = {f"{name}.cbl": sources.program(*lines, name=name, data=data) for name in ("P", "S2")}
     graph = graph_of({path: text.encode() for path, text in texts.items()})
     assert [node.name for node in nodes_named(graph, "s1")] == ["P.A", "P.B", "S2.A", "S2.B"]
     assert [node.name for node in nodes_named(graph, "P.S1")] == ["P.A", "P.B"]
+    assert [node.name for node in nodes_named(graph, "P.S3")] == ["P.D", "P.S3"]
     assert [node.name for node in nodes_named(graph, "S1", "field")] == []
     assert [str(node) for node in nodes_named(graph, "S2")] == ["S2"]
     assert [node.name for node in nodes_named(graph, "S2", "paragraph")] == ["P.C", "S2.C"]
     twins = graph_of({f"{folder}/P.cbl": texts["P.cbl"].encode() for folder in ("one", "two")})
-    assert [node.name for node in nodes_named(twins, "S2", "paragraph")] == ["P@one/P.cbl.C", "P@two/P.cbl.C"]
+    for asked in ("S2", "P.S2"):
+        assert [node.name for node in nodes_named(twins, asked, "paragraph")] == ["P@one/P.cbl.C", "P@two/P.cbl.C"]
+    assert [node.name for node in nodes_named(twins, "P@ONE/p.cbl.S2")] == ["P@one/P.cbl.C"]
 
 
 @pytest.mark.proves("C-16")

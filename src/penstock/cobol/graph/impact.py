@@ -141,16 +141,15 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
     """
     wanted = plain_path(name.strip()).upper()
     nodes = [node for node in graph.nodes() if kind is None or node.kind == kind]
+    inside = _in_section(graph, wanted)
+    of_section = [node for node in nodes if node.kind == "paragraph" and node.name.upper() in inside]
     # The path that distinguishes programs of one name is not in capitals.
     found = [node for node in nodes if node.name.upper() == wanted]
+    if not set(found).isdisjoint(of_section):  # what stands before the first paragraph has the name of the section
+        found += of_section
     # After a qualifier, or after the folders of a file.
     ends = tuple(f"{mark}{wanted}" for mark in (".", METHOD, "/"))
-    inside = _in_section(graph, wanted)
-    found = found or [
-        node
-        for node in nodes
-        if node.name.upper().endswith(ends) or (node.kind == "paragraph" and node.name.upper() in inside)
-    ]
+    found = found or [*(node for node in nodes if node.name.upper().endswith(ends)), *of_section]
     found = found or [node for node in nodes if _bare(node.name) == wanted or _in_order(node.name, wanted)]
     if not found:
         called, dot, rest = wanted.partition(".")
@@ -187,7 +186,7 @@ def _in_section(graph: EstateGraph, wanted: str) -> set[str]:
         f"{part.name}.{paragraph}".upper()
         for part in graph.parts
         for section, paragraph in part.sections
-        if wanted in {section, f"{part.name}.{section}".upper()}
+        if wanted in {section, f"{part.name}.{section}".upper(), f"{_bare(part.name)}.{section}"}
     }
 
 
