@@ -366,16 +366,24 @@ def test_a_screen_is_no_console() -> None:
     """ACCEPT and DISPLAY of an item of the SCREEN SECTION name the screen; that of any other item is the console."""
     found = read(
         *("DATA DIVISION.", "WORKING-STORAGE SECTION.", "01  W-NAME PIC X(8).", "SCREEN SECTION.", "01  Ask-Name."),
-        *("    05  FIRST-ONE LINE 2 COL 5 PIC X(8) USING W-NAME.", "PROCEDURE DIVISION.", "MAIN."),
+        *("    05  FIRST-ONE LINE 2 COL 5 PIC X(8) USING W-NAME.", "01  BELOW."),
+        *("    05  LAST-ONE LINE 9 VALUE 'BYE'.", "PROCEDURE DIVISION.", "MAIN."),
         *("    DISPLAY ASK-NAME.", "    ACCEPT ASK-NAME ON EXCEPTION CONTINUE END-ACCEPT."),
-        *("    ACCEPT FIRST-ONE OF ASK-NAME.", "    ACCEPT W-NAME.", "    DISPLAY W-NAME AT 0510.", "    GOBACK."),
+        *("    ACCEPT FIRST-ONE OF ASK-NAME.", "    ACCEPT W-NAME.", "    DISPLAY W-NAME AT 0510."),
+        *("    DISPLAY LAST-ONE OF BELOW FIRST-ONE BELOW.", "    DISPLAY 'NO' BELOW.", "    GOBACK."),
     )
     assert [(one.name, one.io_type) for one in found.inputs] == [
         ("Ask-Name", "screen"),
         ("FIRST-ONE", "screen"),
         ("SYSIN", "console"),
     ]
-    assert [(one.name, one.io_type) for one in found.outputs] == [("Ask-Name", "screen"), ("SYSOUT", "console")]
+    assert [(one.name, one.io_type, one.lines) for one in found.outputs] == [
+        ("Ask-Name", "screen", (13,)),
+        ("SYSOUT", "console", (17, 19)),
+        ("BELOW", "screen", (18,)),
+        ("FIRST-ONE", "screen", (18,)),
+        ("LAST-ONE", "screen", (18,)),
+    ]
 
 
 def test_what_the_system_says_does_not_come_from_the_console() -> None:

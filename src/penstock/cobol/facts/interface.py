@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from ..clauses import SCREEN_USAGE
 from ..program import key
 from ..words import vocabulary
+from .code import qualifiers
 from .resources import Access, Channel
 
 if TYPE_CHECKING:
@@ -381,15 +382,16 @@ def _where(name: str | None, names: DataNames) -> str | None:
 
 
 def _statements(code: Code, names: DataNames, into: _Channels, out: _Channels) -> None:
-    """Collect ACCEPT and DISPLAY: the screen that they name, or else SYSIN and SYSOUT without FROM and UPON; FROM a position on the
-    screen is SYSIN, too, and UPON a window, whose handle is in an item, is SYSOUT.
+    """Collect ACCEPT and DISPLAY: the screens that they name, or else SYSIN and SYSOUT without FROM and UPON; FROM a position on
+    the screen is SYSIN, too, and UPON a window, whose handle is in an item, is SYSOUT.
 
     The ACCEPT of IDMS gets the key of a record, and does not read from a console. DISPLAY AND READ names the file of a workstation.
     """
     for said in code.of("ACCEPT", "DISPLAY", "DISPLAY AND READ"):
-        screen = _screen_named(said.keys[1:2], names)
-        if screen is not None and said.verb in {"ACCEPT", "DISPLAY"}:
-            (into if said.verb == "ACCEPT" else out).add(screen.name, "screen", (said.line,), screen.copybook)
+        screens = list(_screens_named(said.keys, names)) if said.verb != "DISPLAY AND READ" else []
+        if screens:
+            for screen in screens:
+                (into if said.verb == "ACCEPT" else out).add(screen.name, "screen", (said.line,), screen.copybook)
         elif said.verb == "ACCEPT" and len(said.keys) > 1 and "CURRENCY" not in said.keys:
             name = said.keys[said.keys.index("FROM") + 1] if "FROM" in said.keys[:-1] else "SYSIN"
             name = "SYSIN" if name in {"LINE", "COLUMN"} else name
@@ -405,10 +407,16 @@ def _statements(code: Code, names: DataNames, into: _Channels, out: _Channels) -
             out.add(name, "environment" if name in _ENVIRONMENT else "console", (said.line,))
 
 
-def _screen_named(operand: Sequence[str], names: DataNames) -> DataItem | None:
-    """Return the screen, or the part of one, that the first operand of a statement is; None if it is anything else."""
-    index = names.one(" ".join(operand))
-    return names.items[index] if index is not None and _is_of_screen(names.items[index]) else None
+def _screens_named(keys: Sequence[str], names: DataNames) -> Iterator[DataItem]:
+    """Yield the screens, or the parts of some, that the first operands of a statement are; none if the first is anything else."""
+    at = 1
+    while at < len(keys):
+        end = at + 1 + 2 * len(qualifiers(keys, at + 1))
+        index = names.one(" ".join(keys[at:end]))
+        if index is None or not _is_of_screen(names.items[index]):
+            return
+        yield names.items[index]
+        at = end
 
 
 def _is_of_screen(item: DataItem) -> bool:
