@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import threading
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -229,20 +230,34 @@ def test_what_was_damaged_is_asked_for_again(tmp_path: Path) -> None:
     assert "Wrong" not in json.dumps(told(second))
 
 
-def test_what_was_kept_is_held_against_the_source_again(tmp_path: Path) -> None:
-    """A claim from a result that somebody wrote by hand is still checked against the lines that it cites."""
-    from hashlib import sha256
-
-    again(tmp_path, program(5))
-    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
+def rewritten(folder: Path, **claimed: Json) -> None:
+    """Give every claim that is kept in a folder other members, as somebody could by hand."""
+    for path in (path for path in folder.rglob("*") if path.is_file()):
         value = json.loads(path.read_bytes().split(b"\n", 1)[1])
         for claim in value.get("claims", []):
-            claim.update(claim="Wrong", evidence="MOVE NEVER TO NOWHERE", outcome="accepted")
+            claim.update(claimed)
         text = json.dumps(value)
         path.write_text(f"{sha256(text.encode()).hexdigest()}\n{text}")
+
+
+def test_what_was_kept_is_held_against_the_source_again(tmp_path: Path) -> None:
+    """A claim from a result that somebody wrote by hand is still checked against the lines that it cites."""
+    again(tmp_path, program(5))
+    rewritten(tmp_path, claim="Wrong", evidence="MOVE NEVER TO NOWHERE", outcome="accepted")
     second, _ = again(tmp_path, program(5))
     assert second.calls == 0
     assert "Wrong" not in json.dumps(told(second))
+
+
+@pytest.mark.parametrize("reason", [["name"], {"a": 1}, None, 7, "no reason of ours"])
+def test_a_kept_reason_that_is_none_of_ours_is_not_told(tmp_path: Path, reason: Json) -> None:
+    """A rejected claim stays rejected, whatever a result says of why."""
+    again(tmp_path, program(5))
+    rewritten(tmp_path, outcome="rejected", reason=reason)
+    second, _ = again(tmp_path, program(5))
+    assert (second.calls, second.accepted) == (0, 0)
+    assert second.rejected > 0
+    assert "it was not borne out" in json.dumps(told(second))
 
 
 def test_what_had_to_be_cut_is_not_refused_again(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from penstock.scribe.answers import PROGRAM, ParsedAnswer, claim_of, read_answer
 from penstock.scribe.filling import SECTIONS
 from penstock.scribe.prompts import Prompt
 from penstock.scribe.results import key_of
-from penstock.scribe.verification import ClaimVerdict, same_claims, verify
+from penstock.scribe.verification import REASONS, ClaimVerdict, same_claims, verify
 from penstock.text.json_access import field, objects, string
 
 if TYPE_CHECKING:
@@ -226,7 +226,8 @@ def _restored(kept: Json, question: Question) -> list[ClaimVerdict]:
         cited = tuple(lines[place] for place in claim.lines if 0 <= place < len(lines))
         claim = claim._replace(of=ids.get(claim.of, claim.of), lines=cited or (lines[0],))  # lines no longer shown
         if value.get("outcome") == "rejected":
-            made.append(ClaimVerdict(claim, "rejected", reason=value.get("reason", "")))
+            reason = value.get("reason")
+            made.append(ClaimVerdict(claim, "rejected", reason=reason if reason in REASONS else ""))
             continue
         verdict = verify(claim, question.held, is_kept=True)
         is_moved = verdict.holds and value.get("outcome") == "relocated"

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from itertools import chain, count, takewhile
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from penstock.chunk.template import Citation, folded
 from penstock.cobol.verbs import VERBS
@@ -32,6 +32,8 @@ Outcome = Literal["accepted", "relocated", "rejected", "contradicted"]
 Reason = Literal[
     "", "item", "range", "evidence", "statement", "outside", "elsewhere", "name", "number", "call", "table", "copybook"
 ]
+REASONS: tuple[Reason, ...] = get_args(Reason)
+"""Why a claim may be rejected or contradict the code; empty for one that holds."""
 
 MIN_WORDS = 2
 """The fewest whole words of evidence, unless it is a complete line: fewer occur anywhere."""
