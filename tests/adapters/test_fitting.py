@@ -388,6 +388,24 @@ def test_an_answer_with_a_fault_is_asked_for_again_smaller(
 
 
 @pytest.mark.proves("R-6")
+@pytest.mark.parametrize("reason", ["tool_call", "tool_calls", "tool_use"], ids=["Pydantic AI", "OpenAI", "Anthropic"])
+@pytest.mark.proves("R-6")
+def test_a_call_is_a_whole_answer_by_whatever_name_a_framework_gives_its_end(
+    store: Store, caplog: pytest.LogCaptureFixture, reason: str
+) -> None:
+    """Adapters pass on the framework's own word for why an answer ended; only an unknown one is told."""
+
+    def said(ended: str) -> Any:
+        usage = {"input_tokens": 20, "output_tokens": 5}
+        return {"content": [call_block("a", "read", {})], "stop_reason": ended, "usage": usage}
+
+    fitted = Fitting("anthropic", lambda shown, _written, _said: list(shown), WINDOW, store=store, said=said)
+    history = [{"role": "user", "content": "Read it all."}]
+    for answer in (reason, "zorp"):
+        assert fitted.call(lambda *_, answer=answer: answer, history, {"model": "m", "messages": history}) == answer
+    assert [record.getMessage().rpartition("(")[2] for record in caplog.records] == ["zorp)."]
+
+
 def test_a_number_that_stays_while_a_history_grows_is_a_window(store: Store) -> None:
     """One answer is too close to our own count to decide; the third of the same input is asked for again, and all of it is seen."""
     fitted = fitting(store, 44_000, said=lambda body: body)

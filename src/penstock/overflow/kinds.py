@@ -618,11 +618,11 @@ STOPS: Final = {
 """What the reason for which an answer stopped means, as wires write it; reasons of a normal end are in `ENDS`."""
 ENDS: Final = frozenset(
     {
-        *("", "stop", "end_turn", "stop_sequence", "tool_use", "tool_calls", "function_call", "complete"),
-        *("completed", "eos", "eos_token", "end", "stop_token", "finish_reason_unspecified"),
+        *("", "stop", "end_turn", "stop_sequence", "tool_use", "tool_call", "tool_calls", "function_call"),
+        *("complete", "completed", "eos", "eos_token", "end", "stop_token", "finish_reason_unspecified"),
     }
 )
-"""Reasons for which an answer stops that is whole, in small letters, as wires and compatible servers write them."""
+"""Reasons for which an answer stops that is whole, in small letters, as wires, compatible servers and frameworks write them."""
 PAUSES: Final = frozenset({"pause_turn", "compaction"})
 """Reasons for which a provider hands over an unfinished turn: what came goes back as it is, whatever it says."""
 
