@@ -62,6 +62,7 @@ def test_a_copybook_of_a_screen_is_read_as_one_by_its_places() -> None:
         fixed(
             "01  MENU.",
             "    05  LINE 03 COL 10 VALUE '| LINE 1 |' HIGHLIGHT.",
+            "    05  BUZZ COL 75 PIC X(5) VALUE ''27'B'10'' BLINK.",
             "    05  COLUMN NUMBER IS 12 PIC X(8) USING USER-ID.",
             "    05  ANSWER LINE PLUS 1 PIC X TO REPLY.",
             "01  PRINTED.",
@@ -73,6 +74,7 @@ def test_a_copybook_of_a_screen_is_read_as_one_by_its_places() -> None:
     assert [(item.name, item.value, item.offset) for item in items] == [
         ("MENU", None, 0),
         ("FILLER", "'| LINE 1 |'", None),
+        ("BUZZ", "'' 27 'B' 10 ''", None),
         ("FILLER", None, None),
         ("ANSWER", None, None),
         ("PRINTED", None, 0),

@@ -160,13 +160,15 @@ class ItemClauses:
         self.picture = self._next()
 
     def value_is(self) -> None:
-        """Read a VALUE up to the next clause; in a report or screen it is one literal or name."""
+        """Read a VALUE up to the next clause; in a report or screen it is one name or literal, or several literals, as in
+        `""27"B"10""`, where numbers stand for characters.
+        """
         self._skip("IS", "ARE", "=")
         start = self._at
         self._at += 1 + (
             self._upper[start : start + 1] == ["ALL"]
         )  # a figurative constant or literal, even if it looks like a clause
-        end = self._at if self._beginning is SHOWN_CLAUSES else self._past_names()
+        end = self._past_literals() if self._beginning is SHOWN_CLAUSES else self._past_names()
         self.value = " ".join(self._words[start:end]) or None
 
     def occurs_times(self) -> None:
@@ -234,6 +236,12 @@ class ItemClauses:
     def _is_clause(self, at: int) -> bool:
         """Return whether a word begins a clause, or is a usage, which may come without USAGE."""
         return self._upper[at] in self._beginning or self._upper[at] in USAGES
+
+    def _past_literals(self) -> int:
+        """Advance behind literals and return the index of what follows."""
+        while self._at < len(self._words) and (self._words[self._at][-1] in _QUOTES or self._words[self._at].isdigit()):
+            self._at += 1
+        return self._at
 
     def _past_names(self) -> int:
         """Advance to the next clause and return its index."""
