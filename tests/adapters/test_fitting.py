@@ -389,7 +389,6 @@ def test_an_answer_with_a_fault_is_asked_for_again_smaller(
 
 @pytest.mark.proves("R-6")
 @pytest.mark.parametrize("reason", ["tool_call", "tool_calls", "tool_use"], ids=["Pydantic AI", "OpenAI", "Anthropic"])
-@pytest.mark.proves("R-6")
 def test_a_call_is_a_whole_answer_by_whatever_name_a_framework_gives_its_end(
     store: Store, caplog: pytest.LogCaptureFixture, reason: str
 ) -> None:
@@ -406,6 +405,7 @@ def test_a_call_is_a_whole_answer_by_whatever_name_a_framework_gives_its_end(
     assert [record.getMessage().rpartition("(")[2] for record in caplog.records] == ["zorp)."]
 
 
+@pytest.mark.proves("R-6")
 def test_a_number_that_stays_while_a_history_grows_is_a_window(store: Store) -> None:
     """One answer is too close to our own count to decide; the third of the same input is asked for again, and all of it is seen."""
     fitted = fitting(store, 44_000, said=lambda body: body)
