@@ -737,7 +737,13 @@ CONTROL = """\
              CPYF       FROMFILE(DAY) TOFILE(MONTH)
              ENDPGM
 """
-CALLED = "       PROGRAM-ID. PAY.\n       PROCEDURE DIVISION.\n           CALL 'GONE'.\n           GOBACK.\n"
+CALLED = """\
+       PROGRAM-ID. PAY.
+       PROCEDURE DIVISION.
+           CALL 'GONE'.
+           CALL 'NIGHT'.
+           GOBACK.
+"""
 SORTED = "//PAYJOB   JOB\n//ONE      EXEC PGM=SORT\n//SORTIN   DD DSN=PAY.DAY,DISP=SHR\n//TWO      EXEC NOPROC\n"
 
 

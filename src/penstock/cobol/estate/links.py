@@ -156,7 +156,7 @@ class Estate:
         for member in self.members:
             for one in member.procedures:
                 self._procedures.setdefault(key(one.name).rpartition(".")[2], {}).setdefault(one.program)
-        self._others = {key(member.name) for member in self.members if member.kind in {"hlasm", "pli"}}
+        self._others = {key(member.name) for member in self.members if member.kind in {"cl", "hlasm", "pli"}}
         for member in self.members:
             # Transactions first: a program's START is looked up among them.
             self._resources(member)
