@@ -776,3 +776,13 @@ def test_programs_in_cl_have_a_place_that_the_search_and_the_graph_lead_to(tmp_p
     assert found["NOPROC"] == [("job", "index.html", "not-here")]
     drawn = scripted(site["estate.js"], "estate")
     assert ["NIGHT", drawn["kinds"].index("program"), "parts"] in drawn["nodes"]
+
+
+@pytest.mark.proves("C-19")
+def test_a_job_is_found_once_where_its_steps_are(tmp_path: Path) -> None:
+    """Jobs of one name lead to one table, in which those without steps are not."""
+    for path, text in {"A.jcl": SORTED, "B.jcl": SORTED, "C.jcl": "//BARE     JOB\n"}.items():
+        (tmp_path / path).write_text(text)
+    found = _searched(dict(pages.site(estate_at(tmp_path).estate, {})))
+    assert found["PAYJOB"] == [("job", "parts.html", "jobs")]
+    assert "BARE" not in found

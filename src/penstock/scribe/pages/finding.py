@@ -60,13 +60,14 @@ def search_script(estate: EstateView, pages: Sequence[Sequence[Json]], flows: Es
     """
     places: dict[tuple[str, str], int] = {}
     entries: list[tuple[str, int, int, str]] = []
-    for found in chain(
+    all_found = chain(
         _of_programs(estate),
         _of_copybooks(estate, pages),
         _of_estate(estate),
         _of_data_sets(estate, flows),
         _of_terms(pages),
-    ):
+    )
+    for found in dict.fromkeys(all_found):  # several jobs may have one name
         place = places.setdefault((f"{found.page}.html", escape.show_name(found.where)), len(places))
         entries.append((escape.show_name(found.name), KINDS.index(found.kind), place, found.anchor))
     # A list for each column: the script searches all names at once, and numbers of one kind compress well.
@@ -110,7 +111,8 @@ def _of_estate(estate: EstateView) -> Iterator[_Found]:
         if kind := _MISSING.get(missing["kind"]):
             yield _Found(missing["name"], kind, "index", "not-here")
     for job in estate["jobs"]:
-        yield _Found(job["name"], "job", PARTS_PATH, "jobs")
+        if job["steps"]:
+            yield _Found(job["name"], "job", PARTS_PATH, "jobs")
     for program in estate["control_programs"]:
         yield _Found(program["name"], "program", PARTS_PATH, "programs-in-cl")
         for variable in program["variables"]:
