@@ -119,14 +119,30 @@ _CICS_WRITES = {
     YYMMDD YYYYMMDD MMDDYY MMDDYYYY DDMMYY DDMMYYYY YYDDD YYYYDDD YYDDMM YYYYDDMM DATE TIME DAYCOUNT DAYOFMONTH DAYOFWEEK
     MONTHOFYEAR YEAR DATESTRING STRINGFORMAT FULLDATE DATEFORM MILLISECONDS
 """),
-    "READNEXT": {"RIDFLD", "LENGTH"},
-    "READPREV": {"RIDFLD", "LENGTH"},
-    "READ": {"LENGTH"},
+    "CONVERTTIME": {"ABSTIME"},
+    "READNEXT": {"RIDFLD", "LENGTH", "TOKEN"},
+    "READPREV": {"RIDFLD", "LENGTH", "TOKEN"},
+    "READ": {"LENGTH", "TOKEN"},
     "READQ TS": {"LENGTH"},
     "READQ TD": {"LENGTH"},
     "RECEIVE": {"LENGTH", "FLENGTH"},
+    "CONVERSE": {"TOLENGTH", "TOFLENGTH"},
     "RETRIEVE": {"LENGTH", "RTRANSID", "RTERMID", "QUEUE"},
     "GET CONTAINER": {"FLENGTH", "CCSID"},
+    "GET COUNTER": {"VALUE"},
+    "GET DCOUNTER": {"VALUE"},
+    "QUERY": {"VALUE", "MINIMUM", "MAXIMUM", "READ", "UPDATE", "CONTROL", "ALTER"},
+    "BIF DEEDIT": {"FIELD"},
+    "BIF DIGEST": {"RESULT"},
+    "DOCUMENT CREATE": {"DOCTOKEN", "DOCSIZE"},
+    "DOCUMENT RETRIEVE": {"LENGTH"},
+    "WEB OPEN": {"SESSTOKEN"},
+    "WEB READ": {"VALUELENGTH"},
+    "WEB RECEIVE": {"LENGTH"},
+    **dict.fromkeys(
+        ("VERIFY", "CHANGE"),
+        vocabulary("CHANGETIME DAYSLEFT ESMREASON ESMRESP EXPIRYTIME INVALIDCOUNT LASTUSETIME"),
+    ),
     "RUN": {"CHILD"},
     "FETCH": {"ANY", "CHANNEL", "COMPSTATUS", "ABCODE"},
     "WRITEQ TS": {"ITEM"},
@@ -134,6 +150,8 @@ _CICS_WRITES = {
     "SPOOLOPEN OUTPUT": {"TOKEN"},
 }
 _CICS_WRITES_ALL = frozenset({"ASSIGN", "ADDRESS", "EXTRACT", "INQUIRE"})
+_CICS_CHANGES = frozenset({"LENGTH", "FLENGTH", "TOLENGTH", "TOFLENGTH", "VALUELENGTH", "RIDFLD", "FIELD"})
+"""Of the options that return data, those that also pass it: lengths, the key of a browse, what BIF DEEDIT edits."""
 
 
 def roles_of(said: ReadStatement) -> tuple[int, dict[str, int]]:
@@ -181,5 +199,4 @@ def role_of_option(command: str, option: str) -> int:
     is_any = command.partition(" ")[0] in _CICS_WRITES_ALL and option not in {"RESP", "NOHANDLE"}
     if not is_any and option not in _CICS_WRITES_ALWAYS and option not in _CICS_WRITES.get(command, ()):
         return READ
-    # A length and the key of a browse are passed and returned.
-    return BOTH if option in {"LENGTH", "FLENGTH", "RIDFLD"} else WRITE
+    return BOTH if option in _CICS_CHANGES else WRITE
