@@ -206,6 +206,8 @@ IMAGE = (
     "    CALL 'DBPUT' USING DB-BASE DB-OTHER DB-MODE DB-STATUS DB-LIST",
     "        ORDER-BUFFER.",
     "    CALL 'DBDELETE' USING DB-BASE DB-ARG DB-MODE DB-STATUS.",
+    "    CALL INTRINSIC 'DBUPDATE' USING DB-BASE DB-SET DB-MODE",
+    "        DB-STATUS DB-LIST CUST-BUFFER.",
     "    CALL 'DBGET' USING DB-SET.",
     "    GOBACK.",
 )
@@ -213,7 +215,10 @@ IMAGE = (
 
 @pytest.mark.proves("C-16")
 def test_data_sets_of_image_are_records() -> None:
-    """The second parameter names the data set; one that an item may name, of several, is possible, and a number is none."""
+    """The second parameter names the data set; one that an item may name, of several, is possible, and a number is none.
+
+    No call changes the item with its name, so that it has it at the next one, too.
+    """
     graph = graph_of({"ORDERS.cbl": "".join(f"       {line}\n" for line in IMAGE).encode()})
     found = {
         (edge.source.name, str(edge.verb), edge.target.name): (edge.certainty, {one.line for one in edge.citations})
@@ -223,6 +228,8 @@ def test_data_sets_of_image_are_records() -> None:
     assert found == {
         ("ORDERS", "reads", "CUSTOMERS"): ("is", {6, 17}),
         ("CUSTOMERS", "moves to", "ORDERS.CUST-BUFFER"): ("is", {6, 17}),
+        ("ORDERS", "writes", "CUSTOMERS"): ("is", {6, 26}),
+        ("ORDERS.CUST-BUFFER", "moves to", "CUSTOMERS"): ("is", {6, 26}),
         ("ORDERS", "reads", "LINES"): ("is", {19}),
         ("ORDERS", "writes", "ORDERS"): ("may", {21, 23}),
         ("ORDERS", "writes", "OLD-ORDERS"): ("may", {22, 23}),

@@ -20,7 +20,7 @@ from ..clauses import FIGURATIVE
 from .arguments import parameters
 from .code import qualifiers
 from .resolving import literal
-from .resources import DLI_INTERFACES, RUNNING, ReachedValues, Resolved
+from .resources import DLI_INTERFACES, IMAGE_INTRINSICS, RUNNING, ReachedValues, Resolved
 from .solving import Solution
 from .storage import Storage
 from .unseen import UNDECLARED, Unseen
@@ -342,8 +342,11 @@ class Reaching:
         return [writes[at] for at in sorted(at for one in sharing.near(item) for at in by_item[one])]
 
     def _function(self, said: ReadStatement) -> frozenset[int]:
-        """Return the items by which a call tells DL/I its function, and their count; DL/I only reads them."""
-        if said.verb != "CALL" or said.keys[1].strip("'\"") not in DLI_INTERFACES:
+        """Return the items by which a call tells DL/I its function, and their count, or IMAGE its data set: they are only read."""
+        called = {word.strip("'\"").upper() for word in said.keys[1:3]} if said.verb == "CALL" else set()
+        if not called.isdisjoint(IMAGE_INTRINSICS):
+            return frozenset(item for name in parameters(said)[1:2] if (item := self._names.one(name)) is not None)
+        if called.isdisjoint(DLI_INTERFACES):
             return frozenset()
         first, *others = [*map(self._names.one, parameters(said)[:2]), None]
         is_count = first is not None and (self._names.items[first].picture or "X").upper().lstrip("S").startswith("9")

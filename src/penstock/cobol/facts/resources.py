@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from ..words import vocabulary
+
 
 class FileUse(NamedTuple):
     """What one statement does with a file: OPEN, READ, WRITE, REWRITE, DELETE, START, CLOSE, RETURN, RELEASE, SORT or
@@ -193,6 +195,8 @@ class CicsOperation(NamedTuple):
 
 
 DLI_INTERFACES = frozenset({"CBLTDLI", "AIBTDLI", "CEETDLI", "ASMTDLI", "DFSLI000"})
+IMAGE_INTRINSICS = vocabulary("DBOPEN DBCLOSE DBFIND DBGET DBPUT DBUPDATE DBDELETE DBINFO DBLOCK DBUNLOCK")
+"""The intrinsics of IMAGE on the HP 3000. Each reads its second parameter, which names a data set, and does not write it."""
 """The interfaces of DL/I: a CALL of one is a database operation rather than a call of a program."""
 
 
