@@ -13,6 +13,7 @@ from penstock.hosts import nested_values
 if TYPE_CHECKING:
     from penstock.hosts.catalogue import HostConfig
     from penstock.hosts.documents import Document
+    from penstock.hosts.nested_values import Remembered
 
 GATEWAY_ADDRESS = "http://127.0.0.1:4000"
 """Where `penstock gateway` listens by default."""
@@ -46,18 +47,17 @@ def add(document: Document, host: HostConfig, address: str, *, is_renewed: bool)
     return [said]
 
 
-def take(document: Document, host: HostConfig, before: object, left: object) -> bool:
+def take(document: Document, host: HostConfig, known: Remembered) -> bool:
     """Remove the gateway's address and restore the previous one. Returns whether it was there.
 
     Args:
         document: The configuration; it is changed.
         host: Whose it is.
-        before: The value of the configuration before; `nested_values.MISSING` if unknown.
-        left: Its value when we left it.
+        known: Its earlier values.
     """
-    if host.base_url is None or not has(document, host, left):
+    if host.base_url is None or not has(document, host, known):
         return False
-    earlier = nested_values.get(before, host.base_url.key)
+    earlier = nested_values.get(known.before, host.base_url.key)
     if earlier is nested_values.MISSING:
         document.remove(host.base_url.key)
     else:
@@ -65,9 +65,9 @@ def take(document: Document, host: HostConfig, before: object, left: object) -> 
     return True
 
 
-def has(document: Document, host: HostConfig, left: object) -> bool:
+def has(document: Document, host: HostConfig, known: Remembered) -> bool:
     """Return whether the address is the one that we left."""
     if host.base_url is None:
         return False
-    ours = nested_values.get(left, host.base_url.key)
+    ours = nested_values.get(known.left, host.base_url.key)
     return ours is not nested_values.MISSING and document.get(host.base_url.key) == ours

@@ -15,6 +15,7 @@ from penstock.hosts import entries, parts
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
 from penstock.hosts.installing import switched_off, text_of
+from penstock.hosts.nested_values import NOTHING_REMEMBERED, Remembered
 from penstock.hosts.relaying import servers
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ def _of_part(
     try:
         document = Document(text_of(os.path.realpath(path)) or "", file.form)
         left = Document(record.last or "", file.form) if record is not None and part in record.parts else None
-        is_there = parts.has(document, host, part, None if left is None else left.value)
+        known = NOTHING_REMEMBERED if left is None else Remembered(left=left.value)
+        is_there = parts.has(document, host, part, known)
     except (CannotEditError, CallerError) as error:
         is_there, fault = False, str(error)
     if not is_there:

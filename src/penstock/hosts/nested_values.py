@@ -14,6 +14,19 @@ MISSING: Any = object()
 """What `get` returns if there is no value: None is a value."""
 
 
+class Remembered(NamedTuple):
+    """The values that a configuration had at earlier times; `MISSING` where that is not known."""
+
+    before: Any = MISSING
+    """The value of a configuration before anything of ours was added."""
+    left: Any = MISSING
+    """The value of a configuration when we left it."""
+
+
+NOTHING_REMEMBERED = Remembered()
+"""What is remembered of a configuration without a record."""
+
+
 class MemberEdit(NamedTuple):
     """An edit of one member of an object."""
 

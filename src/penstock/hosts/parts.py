@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from penstock.hosts.catalogue import ConfigFile, HostConfig
     from penstock.hosts.documents import Document
-    from penstock.hosts.nested_values import Path
+    from penstock.hosts.nested_values import Path, Remembered
 
 PARTS = ("mcp", "hook", "relay", "rules", "gateway")
 """What can be installed, in the order of installation."""
@@ -65,8 +65,7 @@ def add(
     *,
     is_renewed: bool,
     address: str = base_url.GATEWAY_ADDRESS,
-    before: object = nested_values.MISSING,
-    left: object = nested_values.MISSING,
+    known: Remembered = nested_values.NOTHING_REMEMBERED,
 ) -> list[str]:
     """Add a part to a configuration if it is not there yet.
 
@@ -77,8 +76,7 @@ def add(
         program: The words that start Penstock.
         is_renewed: Whether the existing part is ours, and is to start Penstock from its present location.
         address: Where the gateway listens.
-        before: The configuration's value before the part was added; `nested_values.MISSING` if unknown.
-        left: Its value when we left it.
+        known: The configuration's earlier values.
 
     Returns:
         What a person should know: that something of theirs is in the way.
@@ -90,7 +88,7 @@ def add(
         case "mcp":
             return _add_server(document, host, program, is_renewed=is_renewed)
         case "hook":
-            return _add_hook(document, host, program, before, left, is_renewed=is_renewed)
+            return _add_hook(document, host, program, known, is_renewed=is_renewed)
         case "relay":
             return relaying.add(document, host, program, is_renewed=is_renewed)
         case "gateway":
@@ -105,8 +103,7 @@ def take(
     document: Document,
     host: HostConfig,
     part: str,
-    before: object = nested_values.MISSING,
-    left: object = nested_values.MISSING,
+    known: Remembered = nested_values.NOTHING_REMEMBERED,
 ) -> bool:
     """Take a part out of a configuration.
 
@@ -114,8 +111,7 @@ def take(
         document: The configuration; it is changed.
         host: Whose it is.
         part: One of `PARTS`.
-        before: The configuration's value before the part was added; `nested_values.MISSING` if unknown.
-        left: Its value when we left it.
+        known: The configuration's earlier values.
 
     Returns:
         Whether the part was there.
@@ -130,7 +126,7 @@ def take(
                 document.remove((*host.servers.key, NAME))
         case "hook":
             # From last to first, so that earlier indexes stay valid.
-            for path in reversed(_installed_hooks(document, before, left)):
+            for path in reversed(_installed_hooks(document, known)):
                 found, hook = True, path[:-1]
                 # A group is a matcher with hooks under it. If ours is the only one, the group is ours too; next to one of the
                 # person's, only our line goes, and their matcher stays.
@@ -139,23 +135,23 @@ def take(
             if is_plugin(document.text):
                 found, document.text = True, ""
         case "relay":
-            found = relaying.take(document, host, before)
+            found = relaying.take(document, host, known.before)
         case "gateway":
-            found = base_url.take(document, host, before, left)
+            found = base_url.take(document, host, known)
         case _:
             if found := document.block is not None:
                 document.remove_block()
     return found
 
 
-def has(document: Document, host: HostConfig, part: str, left: object = nested_values.MISSING) -> bool:
+def has(document: Document, host: HostConfig, part: str, known: Remembered = nested_values.NOTHING_REMEMBERED) -> bool:
     """Return whether a configuration has a part.
 
     Args:
         document: The configuration.
         host: Whose it is.
         part: One of `PARTS`.
-        left: Its value when we left it: the only evidence of whose an address is.
+        known: Its earlier values: the one that we left is the only evidence of whose an address is.
     """
     match part:
         case "mcp":
@@ -165,7 +161,7 @@ def has(document: Document, host: HostConfig, part: str, left: object = nested_v
         case "relay":
             return relaying.has(document, host)
         case "gateway":
-            return base_url.has(document, host, left)
+            return base_url.has(document, host, known)
         case _:
             return document.block is not None
 
@@ -268,7 +264,7 @@ def hook_command(host: HostConfig, program: Sequence[str]) -> str:
 
 
 def _add_hook(
-    document: Document, host: HostConfig, program: Sequence[str], before: object, left: object, *, is_renewed: bool
+    document: Document, host: HostConfig, program: Sequence[str], known: Remembered, *, is_renewed: bool
 ) -> list[str]:
     if host.hooks is None:
         return []
@@ -278,7 +274,7 @@ def _add_hook(
         if not document.text or is_renewed:
             document.text = plugin(program)
         return []
-    for path in _installed_hooks(document, before, left) if is_renewed else ():
+    for path in _installed_hooks(document, known) if is_renewed else ():
         words = shlex.split(document.get(path))
         # Renewed in place: removing and re-adding an entry would lose its matcher, its timeout and its position.
         if (renewed := _renewed(words, "hook", program)) != words:
@@ -301,7 +297,7 @@ def _add_hook(
     return []
 
 
-def _installed_hooks(document: Document, before: object, left: object) -> list[Path]:
+def _installed_hooks(document: Document, known: Remembered) -> list[Path]:
     """Return the paths of the command lines that `install` wrote: those that we left and that were not there before.
 
     If one is no longer as we left it, the person has changed its words: the next of our hooks there stands for it.
@@ -309,11 +305,11 @@ def _installed_hooks(document: Document, before: object, left: object) -> list[P
     a flag, was typed by a person.
     """
     own = [*_own_hooks(document.value)]
-    if left is nested_values.MISSING:
+    if known.left is nested_values.MISSING:
         lines = {path: _split(document.get(path)) for path in own}
         return [path for path, words in lines.items() if os.path.isabs(words[0]) and words[-2] == "hook"]
-    wrote = Counter((path[1], nested_values.get(left, path)) for path in _own_hooks(left))
-    wrote -= Counter((path[1], nested_values.get(before, path)) for path in _own_hooks(before))
+    wrote = Counter((path[1], nested_values.get(known.left, path)) for path in _own_hooks(known.left))
+    wrote -= Counter((path[1], nested_values.get(known.before, path)) for path in _own_hooks(known.before))
     found: list[Path] = []
     for is_as_left in (True, False):
         for path in own:

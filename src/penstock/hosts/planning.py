@@ -17,6 +17,7 @@ from penstock.hosts import merging, nested_values, parts
 from penstock.hosts.base_url import GATEWAY_ADDRESS
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
+from penstock.hosts.nested_values import Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,19 +68,18 @@ def install(
     """
     base = record.base if present == record.last and record.parts else _stripped(form, present, record)
     document = Document(present or "", form)
-    left = _left(record, form)
+    known = _remembered(record, form)
     notes: list[str] = []
     held: dict[str, tuple[str, ...]] = {
-        part: hosts for part, hosts in record.parts.items() if parts.has(document, _one(hosts), part, left)
+        part: hosts for part, hosts in record.parts.items() if parts.has(document, _one(hosts), part, known)
     }
-    before = nested_values.MISSING if record.base is None else Document(record.base, form).value
     for part in wanted:
-        was_there, text = parts.has(document, host, part, left), document.text
+        was_there, text = parts.has(document, host, part, known), document.text
         renewed = part in held
-        notes += parts.add(document, host, part, program, is_renewed=renewed, address=address, before=before, left=left)
+        notes += parts.add(document, host, part, program, is_renewed=renewed, address=address, known=known)
         # If a person wrote a hook for one event by hand, those for the other events are ours.
         was_there = was_there and (part != "hook" or document.text == text)
-        if renewed or (not was_there and parts.has(document, host, part, document.value)):
+        if renewed or (not was_there and parts.has(document, host, part, known._replace(left=document.value))):
             held[part] = tuple(dict.fromkeys((*held.get(part, ()), host.name)))
     if not held:
         return EditedText(text=present, record=None, notes=tuple(notes))
@@ -147,8 +147,8 @@ def _stripped(form: Format, present: str | None, record: Record) -> str | None:
     if present is None or not record.parts:
         return present
     document = Document(present, form)
-    left = _left(record, form)
-    if not any(parts.has(document, _one(hosts), part, left) for part, hosts in record.parts.items()):
+    known = _remembered(record, form)
+    if not any(parts.has(document, _one(hosts), part, known) for part, hosts in record.parts.items()):
         return present  # somebody has removed all of ours: the rest is theirs
     if form == "whole":
         _expect_as_written(present)
@@ -169,16 +169,17 @@ def _stripped(form: Format, present: str | None, record: Record) -> str | None:
 
 def _take(document: Document, held: Mapping[str, tuple[str, ...]], record: Record, form: Format) -> None:
     """Remove parts, and the objects that were created for them if nothing else is in them."""
-    before = Document(record.base or "", form).value
+    known = _remembered(record, form)
     for part, hosts in held.items():
         host = _one(hosts)
-        if parts.take(document, host, part, before, _left(record, form)):
-            parts.prune(document, before, parts.containers(host, part))
+        if parts.take(document, host, part, known):
+            parts.prune(document, known.before, parts.containers(host, part))
 
 
-def _left(record: Record, form: Format) -> object:
-    """Return the value of a file when we left it."""
-    return Document(record.last, form).value if record.parts and record.last is not None else nested_values.MISSING
+def _remembered(record: Record, form: Format) -> Remembered:
+    """Return the earlier values of a file."""
+    texts = record.base, record.last if record.parts else None
+    return Remembered(*(nested_values.MISSING if text is None else Document(text, form).value for text in texts))
 
 
 def _one(hosts: Sequence[str]) -> HostConfig:
