@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +15,7 @@ from tests.environments import one_at_a_time, python_with
 from tests.testing.conftest import REPOSITORY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 WANTED = "PENSTOCK_TEST_ADAPTERS" in os.environ
@@ -40,6 +43,24 @@ RECIPE_PINS = {
 QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true"}
 """Settings with which frameworks ask the network for nothing but their provider."""
 OURS = ("click", "google-re2")  # what penstock itself needs
+
+
+def adapter_alone(monkeypatch: pytest.MonkeyPatch, name: str, needs: Mapping[str, tuple[str, ...]]) -> Any:
+    """Return an adapter in a process without its framework, whose names stand empty: for what needs no more of it.
+
+    Args:
+        monkeypatch: Takes everything back.
+        name: The adapter.
+        needs: The names that it imports, by module.
+    """
+    for module, names in needs.items():
+        made = ModuleType(module)
+        for one in names:
+            setattr(made, one, (lambda function: function) if one == "tool" else type(one, (), {}))
+        monkeypatch.setitem(sys.modules, module, made)
+    monkeypatch.setitem(sys.modules, f"penstock.adapters.{name}", None)
+    monkeypatch.delitem(sys.modules, f"penstock.adapters.{name}")
+    return import_module(f"penstock.adapters.{name}")
 
 
 def python_of(framework: str) -> Path:

@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from importlib import import_module
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.adapters.conftest import adapter_alone
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
 
 NAMES = {
-    "strands": "tool",
-    "strands.hooks": "AfterToolCallEvent",
-    "strands.middleware": "InvokeModelStage",
-    "strands.plugins": "Plugin",
+    "strands": ("tool",),
+    "strands.hooks": ("AfterToolCallEvent",),
+    "strands.middleware": ("InvokeModelStage",),
+    "strands.plugins": ("Plugin",),
 }
-ADAPTER = "penstock.adapters.strands"
 WHOLE = {"outputTokens": 5, "totalTokens": 30_005, "cacheReadInputTokens": 29_900}
 
 
 @pytest.fixture
-def adapter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return the adapter without the framework, of which it only needs names."""
-    for module, name in NAMES.items():
-        made = ModuleType(module)
-        setattr(made, name, type(name, (), {}))
-        monkeypatch.setitem(sys.modules, module, made)
-    monkeypatch.delitem(sys.modules, ADAPTER, raising=False)
-    yield import_module(ADAPTER)
-    sys.modules.pop(ADAPTER, None)
+def adapter(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the adapter without the framework."""
+    return adapter_alone(monkeypatch, "strands", NAMES)
 
 
 def asked(adapter: Any, usage: dict[str, int]) -> None:

@@ -145,7 +145,10 @@ def _said(response: Any) -> Json:
     if message is None:
         return None
     about = message.response_metadata
-    reason = about.get("finish_reason") or about.get("stop_reason") or about.get("stopReason")
+    incomplete = about.get("incomplete_details") or {}  # of OpenAI's responses API, which names no other reason
+    reason = (
+        about.get("finish_reason") or about.get("stop_reason") or about.get("stopReason") or incomplete.get("reason")
+    )
     return {"content": _blocks(message)[1], "stop_reason": reason, "usage": dict(message.usage_metadata or {})}
 
 

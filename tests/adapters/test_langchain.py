@@ -1,0 +1,50 @@
+"""What does the adapter for LangChain make of an answer's end? The framework's own names stand empty here."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.adapters.conftest import adapter_alone
+
+NAMES = {
+    "langchain": (),
+    "langchain.agents": (),
+    "langchain.agents.middleware": ("AgentMiddleware",),
+    "langchain_core": (),
+    "langchain_core.messages": ("AIMessage", "HumanMessage", "ToolMessage"),
+    "langchain_core.tools": ("tool",),
+    "langchain_core.utils": (),
+    "langchain_core.utils.function_calling": ("convert_to_openai_tool",),
+    "langgraph": (),
+    "langgraph.types": ("Command",),
+}
+
+
+@pytest.mark.proves("R-6")
+@pytest.mark.parametrize(
+    ("about", "told"),
+    [
+        ({"finish_reason": "tool_calls"}, ""),
+        ({"status": "completed", "incomplete_details": None}, ""),
+        ({"finish_reason": "length"}, "length limit"),
+        ({"stop_reason": "max_tokens"}, "length limit"),
+        ({"stopReason": "max_tokens"}, "length limit"),
+        ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, "length limit"),
+    ],
+    ids=["calls", "complete", "OpenAI chat", "Anthropic", "Bedrock", "OpenAI responses"],
+)
+def test_a_reply_that_was_cut_is_told_wherever_the_provider_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, about: dict[str, Any], told: str
+) -> None:
+    """Each API names the reason in a place of its own, which LangChain passes on in the answer's metadata."""
+    adapter = adapter_alone(monkeypatch, "langchain", NAMES)
+    answer = adapter.AIMessage()
+    vars(answer).update(type="ai", content="Fo", tool_calls=[], invalid_tool_calls=[], response_metadata=about)
+    answer.usage_metadata = {"input_tokens": 20, "output_tokens": 5}
+    model = SimpleNamespace(model_name="m")
+    request = SimpleNamespace(messages=[], model=model, model_settings={}, system_prompt="", tools=[])
+    request.override = lambda **_: request
+    assert adapter.ContextWindow(8_000).wrap_model_call(request, lambda _: answer) is answer
+    assert [told in record.getMessage() for record in caplog.records] == ([True] if told else [])
