@@ -786,3 +786,14 @@ def test_a_job_is_found_once_where_its_steps_are(tmp_path: Path) -> None:
     found = _searched(dict(pages.site(estate_at(tmp_path).estate, {})))
     assert found["PAYJOB"] == [("job", "parts.html", "jobs")]
     assert "BARE" not in found
+
+
+def test_the_box_of_a_program_in_cl_without_variables_leads_to_it(tmp_path: Path) -> None:
+    """It is listed like any other."""
+    there, out = tmp_path / "estate", tmp_path / "out"
+    there.mkdir()
+    for name, text in {"PAY.cbl": CALLED, "NIGHT.clp": "PGM\nCALL PGM(PAY)\nENDPGM\n"}.items():
+        (there / name).write_text(text)
+    documented((".",), root=Root(str(there)), out=str(out), processes=1)
+    drawn = scripted((out / "estate.js").read_text(), "estate")
+    assert ["NIGHT", drawn["kinds"].index("program"), "parts"] in drawn["nodes"]

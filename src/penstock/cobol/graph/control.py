@@ -36,7 +36,7 @@ def control_parts(members: Iterable[Member], parts: Sequence[ProgramPart]) -> It
     taken = {part.name for part in parts if part.kind == "program"}
     taken |= {name for name, count in Counter(member.name.upper() for member, _ in found).items() if count > 1}
     for member, variables in found:
-        if member.name.upper() not in taken and variables.declared:
+        if member.name.upper() not in taken:
             yield _part(member, variables)
 
 
