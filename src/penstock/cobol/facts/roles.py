@@ -135,9 +135,11 @@ _CICS_WRITES = {
     "BIF DEEDIT": {"FIELD"},
     "BIF DIGEST": {"RESULT"},
     "DOCUMENT CREATE": {"DOCTOKEN", "DOCSIZE"},
+    "DOCUMENT INSERT": {"DOCSIZE"},
     "DOCUMENT RETRIEVE": {"LENGTH"},
     "WEB OPEN": {"SESSTOKEN"},
-    "WEB READ": {"VALUELENGTH"},
+    "WEB READ": {"VALUE", "VALUELENGTH"},
+    "WEB READNEXT": {"HTTPHEADER", "FORMFIELD", "QUERYPARM", "NAMELENGTH", "VALUE", "VALUELENGTH"},
     "WEB RECEIVE": {"LENGTH"},
     **dict.fromkeys(
         ("VERIFY", "CHANGE"),
@@ -150,7 +152,9 @@ _CICS_WRITES = {
     "SPOOLOPEN OUTPUT": {"TOKEN"},
 }
 _CICS_WRITES_ALL = frozenset({"ASSIGN", "ADDRESS", "EXTRACT", "INQUIRE"})
-_CICS_CHANGES = frozenset({"LENGTH", "FLENGTH", "TOLENGTH", "TOFLENGTH", "VALUELENGTH", "RIDFLD", "FIELD"})
+_CICS_CHANGES = frozenset(
+    {"LENGTH", "FLENGTH", "TOLENGTH", "TOFLENGTH", "NAMELENGTH", "VALUELENGTH", "RIDFLD", "FIELD"}
+)
 """Of the options that return data, those that also pass it: lengths, the key of a browse, what BIF DEEDIT edits."""
 
 
