@@ -164,6 +164,17 @@ def test_control_reaches_what_follows_copied_paragraphs_as_if_they_stood_there(c
         (" EXIT PROGRAM.\n", "PERFORM ABEND-RTN", True),
         (" STOP RUN.\n", "PERFORM ABEND-RTN UNTIL A = 1", True),
         (" STOP RUN.\n", "IF A = 1 PERFORM ABEND-RTN ELSE GOBACK", False),
+        # An error leads to the end of the range.
+        (
+            " EXEC CICS RETURN END-EXEC.\nABEND-EXIT.\n EXIT.\n",
+            "EXEC CICS HANDLE CONDITION ERROR(ABEND-EXIT) END-EXEC. PERFORM ABEND-RTN THRU ABEND-EXIT",
+            True,
+        ),
+        (
+            " EXEC SQL WHENEVER SQLERROR GO TO ABEND-EXIT END-EXEC.\n STOP RUN.\nABEND-EXIT.\n EXIT.\n",
+            "PERFORM ABEND-RTN THRU ABEND-EXIT",
+            True,
+        ),
     ],
 )
 def test_control_does_not_come_back_from_a_copied_paragraph_that_stops(code: str, performed: str, falls: bool) -> None:

@@ -13,7 +13,7 @@ from ..program import key
 from .execs import comes_back
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from ..program import Program
@@ -77,7 +77,7 @@ def open_ends(code: Code, nodes: Sequence[Sequence[Node]], edges: Sequence[Contr
         found.own[at] = found.behind[at] = True
     if all(map(found.opens, range(len(nodes)))) or not gone:
         return found
-    ways, stops = _Ways(found, edges), _stopping(code.said)
+    ways, stops = _Ways(found, edges), _stopping(code)
     pending = performs
     waiting: dict[
         int, list[ControlEdge]
@@ -100,15 +100,17 @@ def open_ends(code: Code, nodes: Sequence[Sequence[Node]], edges: Sequence[Contr
     return found
 
 
-def _stopping(statements: Iterable[ReadStatement]) -> frozenset[str]:
+def _stopping(code: Code) -> frozenset[str]:
     """Return the copied paragraphs that control never gets past, in capitals: a statement outside of any branch leaves for good,
     and none before it may skip it. What they perform and jump to is not followed.
 
-    Args:
-        statements: Those of the program and its copybooks, in their order.
+    Where an error leads to a label, it may lead to the end of a range that begins with one of them, so that none counts.
     """
+    gotos = (jump for piece in code.pieces for jump in piece.program.gotos)
+    if any(jump.via.startswith(("HANDLE", "WHENEVER")) for jump in gotos):
+        return frozenset()
     stops: dict[tuple[str, str], bool | None] = {}
-    for said in statements:
+    for said in code.said:
         if said.copybook is not None and said.header:
             at = key(said.header), said.copybook
             if stops.setdefault(at, None) is None:
