@@ -763,6 +763,8 @@ def test_programs_in_cl_have_a_place_that_the_search_and_the_graph_lead_to(tmp_p
         "| `&MONTH`, `&NEXT` | `night.clp` line 1 |"
     ) in told
     assert "1 program in CL" in told
+    assert "| `NIGHT` **in CL** |" in (out / "programs" / "PAY.md").read_text()
+    assert '["NIGHT"]' in told  # and not the frame of what is not here
     (listed,) = json.loads(site["index.json"])["control_programs"]
     assert (listed["name"], listed["path"], listed["line"]) == ("NIGHT", "night.clp", 1)
     assert [call["program"] for call in listed["calls"]] == ["PAY", "LATER"]

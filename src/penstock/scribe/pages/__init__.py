@@ -18,7 +18,7 @@ from penstock.scribe.json_lines import json_lines
 from penstock.scribe.pages import copybook, index, markdown, program
 from penstock.scribe.pages.blocks import DocumentLink, PageSection, TextBlock
 from penstock.scribe.pages.copied import CopyView, of_copies
-from penstock.scribe.pages.estate import EstateView, NameIndex, name_of
+from penstock.scribe.pages.estate import EstateView, NameIndex, name_of, names_of
 from penstock.scribe.pages.flows import EstateFlows
 from penstock.scribe.pages.inventory import estate_of
 from penstock.scribe.pages.site import SiteFrame, of_dictionary, of_estate, sections_of, site
@@ -71,7 +71,7 @@ def estate_markdown(estate: EstateView, names: NameIndex | None = None) -> Itera
         estate: The programs and what surrounds them.
         names: What names link to, if that is already known.
     """
-    names = names or NameIndex(estate["programs"], estate["layouts"])
+    names = names or names_of(estate)
 
     def sections() -> Iterator[PageSection]:  # one at a time: their cells take ten times the memory of their text
         yield from index.overview(estate, names)
@@ -113,4 +113,4 @@ def of_document(
 
 def index_json(estate: EstateView, names: NameIndex | None = None) -> str:
     """Return the index of an estate as JSON, for scripts; `names` as for `estate_markdown`."""
-    return json_lines(index.as_json(estate, names or NameIndex(estate["programs"], estate["layouts"])))
+    return json_lines(index.as_json(estate, names or names_of(estate)))

@@ -177,9 +177,13 @@ class NameIndex:
     Programs are known by their names, regardless of case, and by their other entries (ENTRY). Of two programs with the same name,
     the one in the file that uses the name is meant, else the first; a program's own name wins over another's entry. Copybooks are
     known by their files, because several may have the same name and each program has taken one of them; so are their users.
+    Programs in CL are known by their names alone, in capitals.
     """
 
-    def __init__(self, programs: Mapping[str, Json], layouts: Mapping[str, Json] | None = None) -> None:
+    def __init__(
+        self, programs: Mapping[str, Json], layouts: Mapping[str, Json] | None = None, in_cl: Iterable[str] = ()
+    ) -> None:
+        self._in_cl = frozenset(in_cl)
         self._names: dict[str, str] = {}
         self._pages: dict[str, str] = {}
         self._inner: dict[tuple[str, str], str] = {}
@@ -233,6 +237,10 @@ class NameIndex:
     def is_here(self, name: str) -> bool:
         """Return whether a program of that name has a page."""
         return name.upper() in self._pages
+
+    def is_in_cl(self, name: str) -> bool:
+        """Return whether a program of that name is here, but in CL: it has no page."""
+        return name.upper() in self._in_cl
 
     def _page(self, name: str, file: str) -> str | None:
         """Return the page of a program that a file names."""
@@ -290,7 +298,7 @@ class NameIndex:
     def program(self, name: str, file: str = "") -> GraphNode:
         """Return the box of the program with that name, here or outside; `file` is the one that names it."""
         page = self._page(name, file)
-        return GraphNode(f"outside {name.upper()}", name, "outside") if page is None else self.own(page)
+        return self._without_page(name) if page is None else self.own(page)
 
     def called(self, call: Json, caller: Json) -> GraphNode:
         """Return the box of the target of a program's call: a program, or a transaction for START and RETURN TRANSID; `caller` is
@@ -300,7 +308,10 @@ class NameIndex:
         if call["call_type"] in TO_TRANSACTION:
             return self.entrance("transaction", name)
         page = self.called_page(name, caller)
-        return GraphNode(f"outside {name.upper()}", name, "outside") if page is None else self.own(page)
+        return self._without_page(name) if page is None else self.own(page)
+
+    def _without_page(self, name: str) -> GraphNode:
+        return GraphNode(f"outside {name.upper()}", name, "program" if self.is_in_cl(name) else "outside")
 
     def entrance(self, kind: str, name: str) -> GraphNode:
         """Return the box of a job or a transaction; `kind` says which, and tells apart two of the same name."""
@@ -330,6 +341,12 @@ def name_of(document: Json) -> str:
 def program_path(page: str) -> str:
     """Return the path of a program's page, without suffix: HTML, Markdown and JSON are next to each other."""
     return f"programs/{page}"
+
+
+def names_of(estate: EstateView) -> NameIndex:
+    """Return what names mean in an estate."""
+    in_cl = (program["name"] for program in estate["control_programs"])
+    return NameIndex(estate["programs"], estate["layouts"], in_cl)
 
 
 def copybook_path(page: str) -> str:

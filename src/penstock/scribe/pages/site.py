@@ -20,6 +20,7 @@ from penstock.scribe.pages.estate import (
     copybook_path,
     data_path,
     name_of,
+    names_of,
     program_path,
 )
 from penstock.scribe.pages.finding import search_script
@@ -48,7 +49,7 @@ class SiteFrame(NamedTuple):
     @classmethod
     def of(cls, estate: EstateView, flows: EstateFlows | None = None) -> SiteFrame:
         """Return the frame of an estate; what has no content has no tab."""
-        names = NameIndex(estate["programs"], estate["layouts"])
+        names = names_of(estate)
         tabs = [("index.html", "Overview")]
         tabs += [("resources.html", "Files and tables")] if any(index.shared(estate, names)) else []
         tabs += [("data.html", "Data")] if estate["terms"] else []

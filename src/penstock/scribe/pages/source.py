@@ -155,6 +155,8 @@ def _target(call: Json, caller: Json, names: NameIndex) -> Cell:
         return (names.piece_of(page),)
     if names.is_here(name):
         return (CodeSpan(name), " ", Tag("contained elsewhere", "doubt"))
+    if names.is_in_cl(name):
+        return (CodeSpan(name), " ", Tag("in CL"))
     if call["call_type"] == "sql":  # most procedures of a database are not programs
         return (CodeSpan(name), " ", Tag("procedure of the database"))
     return (CodeSpan(name), " ", Tag("of the system") if is_interface(name) else Tag("not here", "doubt"))
