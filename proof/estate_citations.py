@@ -1,10 +1,10 @@
 """Does the place that an edge cites have a name of one of its ends?
 
 Read as text: the statement that begins on the cited line, up to a line that ends in a period; what a COPY in it brings; the record
-of a screen that it shows; the cursor that it fetches from, the SELECT of its file, the class or the word of a vocabulary that it
-invokes; and, of code that a precompiler translated, the comments above. An end may be named as it is, by what contains it or is
-contained in it, by its level 88s, its section, its file. Leaves to others: whether a statement that has the name does what the
-edge says.
+of a screen that it shows; the cursor that it fetches from, the SELECT of its file, the item that has the length of its record, the
+class or the word of a vocabulary that it invokes; and, of code that a precompiler translated, the comments above. An end may be
+named as it is, by what contains it or is contained in it, by its level 88s, its section, its file. Leaves to others: whether a
+statement that has the name does what the edge says.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ _SHOWN = re.compile(
 _TRANSLATED = re.compile(r"(?i)['\"](?:sqlg\w+|DFHEI1|DSNHLI|SQLADDR|IDMS|ADABAS)")
 _CURSOR = re.compile(r"\bDECLARE\s+([\w-]+)\s[^.]*?\bCURSOR\b.*?END-EXEC", re.DOTALL)
 _SELECT = re.compile(r"\bSELECT\s+(?:OPTIONAL\s+)?([\w-]+)([^.]*(?:\.(?!\s)[^.]*)*)")
+_FILE = re.compile(r"\b[FS]D\s+[\w-]+([^.]*)\.(.*?)(?=\b[FS]D\s|\bSECTION\b|\Z)", re.DOTALL)
+_VARYING = re.compile(r"\bDEPENDING\s+(?:ON\s+)?([\w-]+)")
 _PROCEDURE = re.compile(r"\bPROCEDURE\s+DIVISION\b")
 _CLASS = re.compile(r"([\w-]+)\s+IS\s+CLASS\s+['\"]([\w$-]+)")
 _INVOKED = re.compile(r"\bINVOKED\s+AS\s+==\s*([\w-]+)")
@@ -80,7 +82,7 @@ class Citations:
         self._conditions: dict[str, set[str]] = defaultdict(set)
         self._screens: dict[str, list[set[str]]] = defaultdict(list)
         self._means: dict[str, list[set[str]]] = defaultdict(list)
-        """By a cursor, a file, a class or a word of a vocabulary, what it stands for."""
+        """By a cursor, a file, a record, a class or a word of a vocabulary, what it stands for."""
         self._entries: dict[str, set[str]] = {}
         """By path, the names of ENTRY statements, which are names of the program."""
         self._copied_with: dict[str, set[str]] = defaultdict(set)
@@ -129,6 +131,10 @@ class Citations:
             self._means[found[1]].append(set(_words(found[0])))
         for name, clauses in _SELECT.findall(_PROCEDURE.split(whole, 1)[0]):
             self._means[name].append(set(_words(clauses)))  # its status, its keys, the keys that end its screens
+        for clauses, records in _FILE.findall(whole):
+            lengths = set(_VARYING.findall(clauses))
+            for _, name in chain.from_iterable(map(_DECLARED.findall, records.split("\n") if lengths else ())):
+                self._means[name].append(lengths)
         self._entries[path] = set(_ENTRY.findall(whole))
         for word, name in _CLASS.findall(whole):
             self._means[word].append({name})
@@ -183,7 +189,8 @@ class Citations:
 
     def _names_one(self, path: str, line: int, names: frozenset[str]) -> bool:
         statement = self._statement(path, line)
-        words = {word for text in statement for word in _words(text)}
+        # In fixed format a name may end in column 72, and a number begin right behind it.
+        words = {word for text in statement for shown in (text, text[:72]) for word in _words(shown)}
         if not names.isdisjoint(words) or not names.isdisjoint(map(_tail, words)):
             return True
         if self._kinds.get(path) == "bms" and not names.isdisjoint(word + end for word in words for end in _OF_MAPS):

@@ -80,11 +80,13 @@ def test_what_changes_with_its_spelling_is_a_fault() -> None:
         (15, "program DSMOVOBJ"),
         (16, "field PAY.WS-SHOWN"),
         (17, "program TAXES"),
-        (18, None),
+        (18, "field PAY.LONG"),
+        (19, "field PAY.NUMBERED"),
+        (20, None),
     ],
 )
 def test_a_place_may_name_an_end_by_another_word(line: int, to: str | None) -> None:
-    """Copies within copies, a SELECT, a class, a vocabulary, a screen and an ENTRY say which names a statement stands for."""
+    """Copies within copies, SELECT, FD, classes, vocabularies, screens, ENTRY, columns: all say which names a statement has."""
     shown = [
         "       IDENTIFICATION DIVISION.",
         "       PROGRAM-ID. PAY.",
@@ -103,6 +105,8 @@ def test_a_place_may_name_an_end_by_another_word(line: int, to: str | None) -> N
         "           MOVE-OBJECT A B.",
         "           ACCEPT ASKED.",
         "           CALL 'TAX-OF-YEAR'.",
+        "           WRITE LONGEST.",
+        f"           DISPLAY {'NUMBERED':>53}00190000",
         "           GOBACK.",
     ]
     taxes = (
@@ -111,6 +115,7 @@ def test_a_place_may_name_an_end_by_another_word(line: int, to: str | None) -> N
     words = "PROGRAM-ID. DsMovObj EXTERNAL.\n LINKAGE SECTION.\n INVOKED AS ==MOVE-OBJECT <a> <b>==.\n END PROGRAM DsMovObj."
     texts = {"PAY.cbl": "\n".join(shown), "OUTER.cpy": "    COPY INNER.", "INNER.cpy": " DEEP.", "WORDS.cpy": words}
     texts["UTIL.cbl"] = taxes
+    texts["RECORD.cpy"] = " FD F RECORD VARYING FROM 1 TO 9\n DEPENDING ON LONG.\n 01 LONGEST PIC X(9)."
     files = named([(path, text.encode()) for path, text in texts.items()])
     judge = Citations(files, view(files))
     edge = {"from": "program NOBODY", "to": to or "field PAY.OTHER", "citations": [{"path": "PAY.cbl", "line": line}]}
