@@ -18,7 +18,7 @@ from penstock.cobol.replacing import rewritten
 from .sources import fixed, program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 pytestmark = pytest.mark.proves("C-14")
 
@@ -937,6 +937,38 @@ def test_replace_also_stands_in_front_and_last_off_takes_it_away() -> None:
         "01  A PIC X. 01 C PIC X.",
     )
     assert [item.name for item in found.items] == ["E", "F", "D", "B", "D"]
+
+
+def also(pairs: Iterable[str]) -> str:
+    """Return a REPLACE ALSO for each of some pairs."""
+    return "".join(f"REPLACE ALSO {pair}.\n" for pair in pairs)
+
+
+@given(
+    st.lists(st.builds("=={}== BY =={}==".format, st.sampled_from(["A", "A B", ":T:", "B"]), st.sampled_from("XYZ"))),
+    st.integers(0, 5),
+)
+def test_several_replace_also_are_one_replace_of_their_pairs_the_latest_first(pairs: list[str], gone: int) -> None:
+    """It makes no difference whether a pair has a REPLACE ALSO of its own, and what that adds LAST OFF takes away again."""
+    code = "A B A :T: P:T:A 'A B' B A.\n"
+
+    def replaced(kept: list[str]) -> str:
+        begin = f"REPLACE {' '.join(reversed(kept))}.\n" if kept else ""
+        return scan(begin + code, source_format="free").code.splitlines()[-1]
+
+    lines = scan(also(pairs) + code + "REPLACE LAST OFF.\n" * gone + code, source_format="free").code.splitlines()
+    assert lines[len(pairs)] == replaced(pairs)
+    assert lines[-1] == replaced(pairs[: max(0, len(pairs) - gone)])
+
+
+def test_many_replace_also_take_time_in_proportion() -> None:
+    """Each adds its pairs to those that are looked up: to look up all anew after each took 4.7 s for 2,000 of them."""
+
+    def work(size: int) -> Callable[[], object]:
+        text = "".join(f"{also([f'==:T{at}:== BY ==X{at}=='])}01  A:T{at}: PIC X.\n" for at in range(size))
+        return lambda: scan(text, source_format="free")
+
+    assert growth(work, 400) < BOUND
 
 
 def test_nothing_is_replaced_in_literals_and_in_statements_that_replace() -> None:

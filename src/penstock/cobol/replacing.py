@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import lru_cache
-from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,7 +22,7 @@ from .reading import BREAK
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from .program import Replacing
+    from .program import Pairs, Replacing
     from .source import Lookup, ScannedSource
 
 MAX_GROWN_CHARS = 3_000_000
@@ -69,6 +68,7 @@ def replaced(code: str, folded: str, starts: tuple[int, ...], find: Lookup | Non
     made: list[str] = []
     effects: list[tuple[int, Replacing]] = []
     here: Replacing = ()
+    sought = _SoughtTexts(here)
     at = 0
     for statement in _STATEMENT.finditer(folded):
         if statement["replace"] is not None:
@@ -77,13 +77,18 @@ def replaced(code: str, folded: str, starts: tuple[int, ...], find: Lookup | Non
             after = _left_by(_copied(code, statement, find), here)
         else:
             continue
-        made += (rewritten(code[at : statement.start()], here), code[slice(*statement.span())])
+        made += (sought.rewritten(code[at : statement.start()]), code[slice(*statement.span())])
         at = statement.end()
         if after != here:
+            # To look up all texts anew after each REPLACE ALSO would take n * n.
+            if after[1:] == here:
+                sought.add(after[0])
+            else:
+                sought = _SoughtTexts(after)
             here = after
             # What a copybook leaves in effect applies from the next line on: the copybook itself was read with it.
             effects.append((bisect_right(starts, at - 1) + (statement["replace"] is None), here))
-    made.append(rewritten(code[at:], here))
+    made.append(sought.rewritten(code[at:]))
     text = "".join(made)
     ends = line_starts(text)
     # A BREAK character in the source itself would shift lines: then nothing is replaced, rather than cited at a wrong line.
@@ -92,16 +97,7 @@ def replaced(code: str, folded: str, starts: tuple[int, ...], find: Lookup | Non
 
 def rewritten(code: str, replacing: Replacing) -> str:
     """Return a stretch of code with old texts replaced by new ones; line ends within an old text follow the new one."""
-    sought = _sought_texts(replacing)
-    room = MAX_GROWN_CHARS
-    made: list[str] = []
-    done = 0
-    for start, end, new in sought.found(code) if sought is not None else ():
-        room -= max(0, len(new) - (end - start))
-        if room >= 0:
-            made += (code[done:start], new, "\n" * len(_LINE_ENDS.findall(code, start, end)))
-            done = end
-    return "".join((*made, code[done:]))
+    return _sought_texts(replacing).rewritten(code)
 
 
 class _OldText(NamedTuple):
@@ -112,6 +108,13 @@ class _OldText(NamedTuple):
     new: str
 
 
+class _Ranked(NamedTuple):
+    """An old text among all that are compared, the lowest rank first; no two have one rank."""
+
+    rank: tuple[int, int]
+    text: _OldText
+
+
 class _SoughtTexts:
     """All texts to be replaced, by their first words.
 
@@ -120,23 +123,43 @@ class _SoughtTexts:
     alternative for each tries all of them at each letter.
     """
 
-    def __init__(self, texts: Sequence[_OldText]) -> None:
-        self._texts = texts
-        # By the length of the first word, and the word: which of the texts begin with it, in order.
-        self._by_length: dict[int, dict[str, list[int]]] = {}
-        for number, text in enumerate(texts):
-            words = self._by_length.setdefault(len(text.first), {})
-            words.setdefault(text.first.casefold(), []).append(number)
-        begins = [(text.expression.pattern.startswith(_WORD_BEGINS), text.first[0]) for text in texts]
-        anywhere = {letter for is_word, letter in begins if not is_word} | {"'", '"'}
-        at_words = {letter for is_word, letter in begins if is_word}
-        self._begins = re.compile(
-            _any_of(anywhere) + (f"|{_WORD_BEGINS}{_any_of(at_words)}" if at_words else ""), re.IGNORECASE
-        )
+    def __init__(self, replacing: Replacing) -> None:
+        # By the length of the first word, and the word: the texts that begin with it.
+        self._by_length: dict[int, dict[str, list[_Ranked]]] = {}
+        self._statements = 0
+        # The letters with which a text or a literal may begin, anywhere or only where a word begins.
+        self._anywhere = {"'", '"'}
+        self._at_words: set[str] = set()
+        for pairs in reversed(replacing):
+            self.add(pairs)
 
-    def found(self, code: str) -> Iterator[tuple[int, int, str]]:
+    def add(self, pairs: Pairs) -> None:
+        """Add the pairs of a REPLACE ALSO, which are compared before all earlier ones."""
+        self._statements += 1
+        for number, pair in enumerate(pairs):
+            text = _old_text(*pair)
+            if text is not None:
+                words = self._by_length.setdefault(len(text.first), {})
+                words.setdefault(text.first.casefold(), []).append(_Ranked((-self._statements, number), text))
+                is_word = text.expression.pattern.startswith(_WORD_BEGINS)
+                (self._at_words if is_word else self._anywhere).add(text.first[0])
+
+    def rewritten(self, code: str) -> str:
+        """Return a stretch of code with old texts replaced by new ones; line ends within an old text follow the new one."""
+        room = MAX_GROWN_CHARS
+        made: list[str] = []
+        done = 0
+        for start, end, new in self._found(code) if self._by_length else ():
+            room -= max(0, len(new) - (end - start))
+            if room >= 0:
+                made += (code[done:start], new, "\n" * len(_LINE_ENDS.findall(code, start, end)))
+                done = end
+        return "".join((*made, code[done:]))
+
+    def _found(self, code: str) -> Iterator[tuple[int, int, str]]:
         """Yield where an old text begins and ends, and the new one; none is inside a literal, which is a single word."""
-        begin = self._begins.search(code)
+        begins = _begins(frozenset(self._anywhere), frozenset(self._at_words))
+        begin = begins.search(code)
         while begin is not None:
             start, end = begin.span()
             text = self._at(code, start)
@@ -145,18 +168,24 @@ class _SoughtTexts:
                 yield start, *text
             elif (literal := _LITERAL.match(code, start)) is not None:
                 end = literal.end()
-            begin = self._begins.search(code, end)
+            begin = begins.search(code, end)
 
     def _at(self, code: str, start: int) -> tuple[int, str] | None:
         """Return where the first of the texts ends that is at an offset, and the new text; None if there is none."""
-        numbers: list[int] = []
+        ranked: list[_Ranked] = []
         for length, words in self._by_length.items():
-            numbers += words.get(code[start : start + length].casefold(), ())
-        for number in sorted(numbers):
-            _, expression, new = self._texts[number]
+            ranked += words.get(code[start : start + length].casefold(), ())
+        for _, (_, expression, new) in sorted(ranked):
             if (match := expression.match(code, start)) is not None:
                 return match.end(), new
         return None
+
+
+@lru_cache(maxsize=64)
+def _begins(anywhere: frozenset[str], at_words: frozenset[str]) -> re.Pattern[str]:
+    """Return an expression for where a text may begin: with some letters anywhere, with others only where a word begins."""
+    words = f"|{_WORD_BEGINS}{_any_of(at_words)}" if at_words else ""
+    return re.compile(_any_of(anywhere) + words, re.IGNORECASE)
 
 
 def _any_of(letters: Iterable[str]) -> str:
@@ -165,10 +194,9 @@ def _any_of(letters: Iterable[str]) -> str:
 
 
 @lru_cache(maxsize=16)
-def _sought_texts(replacing: Replacing) -> _SoughtTexts | None:
-    """Return the old texts of some pairs; None if no pair has any."""
-    texts = [text for pair in chain.from_iterable(replacing) if (text := _old_text(*pair)) is not None]
-    return _SoughtTexts(texts) if texts else None
+def _sought_texts(replacing: Replacing) -> _SoughtTexts:
+    """Return the old texts of some pairs, to which nothing is added: they are shared."""
+    return _SoughtTexts(replacing)
 
 
 @lru_cache(maxsize=4_096)
