@@ -783,11 +783,11 @@ def test_a_block_of_a_precompiler_is_no_code_and_a_warning() -> None:
     """The code that the precompiler generates is unknown; the statements around the block are whole."""
     text = (
         "identification division.\nprogram-id. A.\nprocedure division.\nMAIN.\n    move 1 to N\n"
-        "    /MYSQL FETCH\\\n        TABLE=POSTING-REC\n    /MYSQL-END\\\n    display N.\n    goback.\n"
+        "    /MYSQL FETCH\\\n        TABLE=POSTING-REC\n*>      WHERE=N\n    /MYSQL-END\\\n    display N.\n    goback.\n"
     )
     source = scan(text)
     assert [one.verb for one in source.programs[0].statements] == ["MOVE", "DISPLAY", "GOBACK"]
-    assert source.kinds[5:8] == ("directive",) * 3
+    assert source.kinds[5:9] == ("directive", "directive", "comment", "directive")
     assert [(one.line, "MYSQL FETCH" in one.text) for one in source.warnings] == [(6, True)]
 
 

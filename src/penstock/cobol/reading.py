@@ -238,9 +238,10 @@ class _Page:
             end = f"/{block['name']}-END\\".upper()
             following = range(first + 1, min(first + _BLOCK_LINES, len(lines)))
             last = next((at for at in following if lines[at].strip().upper() == end), first)
-            for index in range(start + first, start + last + 1):
-                self.marked[index] = "directive"
-                self.code[index] = ""
+            for at in range(first, last + 1):
+                if lines[at].lstrip()[:2] != "*>":  # a comment there is one, as anywhere
+                    self.marked[start + at] = "directive"
+                    self.code[start + at] = ""
             said = f"{lines[first].strip()} is for a precompiler: what it makes of it is not known"
             self.warnings.append(Warned(start + first + 1, said))
 
