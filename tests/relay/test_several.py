@@ -12,6 +12,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import pytest
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -431,6 +432,17 @@ def test_the_end_waits_for_answers_that_were_begun_in_any_thread() -> None:
         list(threads.map(answers.start, range(40)))
     answers.finish()
     assert sorted(done) == list(range(40))
+
+
+@pytest.mark.timeout(10)
+def test_the_end_does_not_wait_for_an_answer_that_no_thread_could_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end waits longer than this test may take."""
+    answers = AnswerThreads(SimpleNamespace(), lambda *_: None)  # type: ignore[arg-type]
+    with monkeypatch.context() as patched:
+        patched.setattr("threading.Thread.start", Mock(side_effect=RuntimeError("can't start new thread")))
+        with pytest.raises(RuntimeError, match="new thread"):
+            answers.start(None)  # type: ignore[arg-type]
+    answers.finish()
 
 
 @pytest.mark.proves("Y-3")

@@ -94,9 +94,9 @@ class AnswerThreads:
 
     def start(self, call: OwnCall) -> None:
         """Begin to answer a call."""
-        with self._changed:
-            self._pending += 1
-        threading.Thread(target=self._answer, args=(call,), daemon=True, name="penstock-answer").start()
+        with self._changed:  # held until it is counted: the answer cannot be over before
+            threading.Thread(target=self._answer, args=(call,), daemon=True, name="penstock-answer").start()
+            self._pending += 1  # not reached if the system has no thread left
 
     def finish(self) -> None:
         """Wait for the answers that are pending, for a bounded time."""
