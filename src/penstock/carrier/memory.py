@@ -38,14 +38,14 @@ class Memory:
     refused_tokens: int | None = None
     """The smallest request that was refused without a number, in our tokens; nothing that large is sent again."""
     refused_at_seconds: float = 0.0
-    """When the newest of these refusals came, in seconds since 1970."""
+    """When the newest refusal came, whatever limit it stated, in seconds since 1970."""
     taken_tokens: int = 0
     """The largest input that an answer has reported, in the provider's tokens."""
     observations: tuple[Observation, ...] = ()
     """The newest numbers, oldest first."""
 
     def believed_at(self, now_seconds: float) -> Memory:
-        """Return what is still believed at a time: a limit that no refusal has confirmed for long is forgotten."""
+        """Return what is still believed at a time: limits are forgotten if no refusal has come for long."""
         # Answers confirm how a provider counts, but not its limit: a regional cap would outlast its end in a busy program.
         is_believed = now_seconds - self.refused_at_seconds < LIFETIME_SECONDS
         return self if is_believed else replace(self, limit_tokens=None, refused_tokens=None)
