@@ -75,7 +75,7 @@ def test_databases_of_records_and_sets_are_read_as_idms_is() -> None:
         "DONE.",
         "    STOP RUN.",
     )
-    assert [(one.verb, one.record, one.within) for one in found.idms] == [
+    assert [(one.verb, one.record, one.within) for one in found.network] == [
         ("READY", None, None),
         ("FETCH", "PART", "SHELF"),
         ("STORE", "BIN", None),
@@ -115,7 +115,7 @@ def test_data_sets_of_a_data_base_section_are_records() -> None:
         "DONE.",
         "    STOP RUN.",
     )
-    assert [(one.verb, one.record) for one in found.idms] == [
+    assert [(one.verb, one.record) for one in found.network] == [
         ("LOCK", "ITEM-SET"),
         ("BEGIN-TRANSACTION", None),
         ("CREATE", "ITEMS"),
@@ -140,7 +140,7 @@ def test_the_words_of_such_databases_are_names_elsewhere() -> None:
     """In another program FINISH may be a paragraph, and is then not a statement."""
     found = procedure("MAIN.", "    PERFORM FINISH.", "    GOBACK.", "FINISH.", "    EXIT.")
     assert [one.name for one in found.paragraphs] == ["MAIN", "FINISH"]
-    assert found.idms == ()
+    assert found.network == ()
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_a_program_that_idms_transfers_control_to_is_called() -> None:
         (("STAFF01",), ("AREA-A",), 13),
         (("STAFF02",), (), 14),
     ]
-    assert [(one.verb, one.record, one.within) for one in found.idms][1:] == [
+    assert [(one.verb, one.record, one.within) for one in found.network][1:] == [
         ("GET", None, None),
         ("TRANSFER", None, None),
         ("TRANSFER", None, None),
@@ -624,7 +624,11 @@ def test_a_subschema_that_is_invoked_among_data_is_no_statement() -> None:
         "    STOP RUN.",
     )
     assert [(item.name, item.section) for item in found.items] == [("CARD", "FILE"), ("KEPT", "WORKING-STORAGE")]
-    assert [(one.verb, one.record) for one in found.idms] == [("IMPART", None), ("FETCH", "PAYMENT"), ("DEPART", None)]
+    assert [(one.verb, one.record) for one in found.network] == [
+        ("IMPART", None),
+        ("FETCH", "PAYMENT"),
+        ("DEPART", None),
+    ]
     assert [one.name for one in found.paragraphs] == ["MAIN"]
     assert found.unread == ()
 

@@ -662,7 +662,7 @@ def test_d11_the_statements_of_idms_are_operations() -> None:
     """The statements name records, sets and areas; access to a record is reported like access to a table."""
     source = scan(IDMS)
     found = facts(source, source.programs[0])
-    assert [(one.verb, one.record, one.within) for one in found.idms] == [
+    assert [(one.verb, one.record, one.within) for one in found.network] == [
         ("BIND", None, None),
         ("READY", None, None),
         ("OBTAIN", "EMPLOYEE", None),
@@ -726,7 +726,7 @@ def test_what_follows_the_on_of_idms_is_done_on_that_status_alone() -> None:
 def test_the_words_of_idms_are_names_elsewhere() -> None:
     """Another program may have a paragraph or item named FIND or STORE."""
     source = scan(body("MAIN.", "    MOVE FIND TO STORE.", "    PERFORM OBTAIN.", "OBTAIN.", "    EXIT."))
-    assert facts(source, source.programs[0]).idms == ()
+    assert facts(source, source.programs[0]).network == ()
     assert [statement.verb for statement in source.programs[0].statements] == ["MOVE", "PERFORM", "EXIT"]
 
 

@@ -144,7 +144,7 @@ def _for_links(facts: Facts) -> Facts:
     """Return the facts without those that only the program's own document uses, which are by far the larger part."""
     return replace(
         facts, items=(), constants=(), messages=(), transforms=(), undeclared=(), paragraphs=(), edges=(), outside=(), rules=(),
-        errors=(), notes=(), sql=(), cics=(), dli=(), mq=(), idms=(), unread=(), uses=(), moves=(), parts=(),
+        errors=(), notes=(), sql=(), cics=(), dli=(), mq=(), network=(), unread=(), uses=(), moves=(), parts=(),
         entry_parameters=(),
     )  # fmt: skip
 

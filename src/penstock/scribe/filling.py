@@ -27,8 +27,8 @@ if TYPE_CHECKING:
         Channel,
         CicsOperation,
         DliOperation,
-        IdmsOperation,
         MqOperation,
+        NetworkOperation,
         ProgramFile,
         Resolved,
         SqlOperation,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from penstock.cobol.facts.values import CopybookUse, Facts
     from penstock.cobol.program import Program
 
-    _Operation = Transform | ErrorSite | SqlOperation | CicsOperation | DliOperation | IdmsOperation | MqOperation
+    _Operation = Transform | ErrorSite | SqlOperation | CicsOperation | DliOperation | NetworkOperation | MqOperation
 
 # Chunks and a model's words are merged by the fields that tell two records apart. A line is among them if one statement may be
 # written twice; a name alone is enough for things that exist once, however often they appear.
@@ -307,7 +307,7 @@ class _Filling:
             yield self._operation(found, fields)
 
     def _idms_operations(self) -> Iterator[TemplateRecord]:
-        for found in self._facts.idms:
+        for found in self._facts.network:
             fields = {"verb": found.verb, "record": found.record, "set": found.within, "text": found.text}
             yield self._operation(found, fields)
 

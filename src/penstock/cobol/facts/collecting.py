@@ -129,7 +129,7 @@ def collected(
         cics=found.cics,
         dli=found.dli,
         mq=found.mq,
-        idms=found.idms,
+        network=found.network,
         crud=accesses,
         inputs=inputs,
         outputs=outputs,
@@ -241,7 +241,7 @@ def _operations(
         cics=cics.operations(code, reaching, file_names),
         dli=ims.operations(code, data.names, values, reaching, called),
         mq=mq.operations(code, values, reaching, called),
-        idms=(*idms.operations(code, [file.name for file in found]), *image.operations(code, reaching, called)),
+        network=(*idms.operations(code, [file.name for file in found]), *image.operations(code, reaching, called)),
     )
 
 

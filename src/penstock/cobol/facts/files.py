@@ -57,7 +57,6 @@ _TITLES = frozenset({"FILE-ID", "ID", "IDENTIFICATION", "FILE-TITLE", "TITLE", "
 """The words of VALUE OF that name a file whose ASSIGN names only a device."""
 _DD = re.compile(r"[A-Z$#@][A-Z0-9$#@]{0,7}")
 """What can be a DD name in a job."""
-_DESCRIBING = frozenset({"FD", "SD"})
 _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...] | None]"
 """Returns the values that a data item may have: none if they are not known, None for a name that is not an item's."""
 
@@ -65,9 +64,7 @@ _Resolve: TypeAlias = "Callable[[str], tuple[Resolved, ...] | None]"
 def record_names(rows: Sequence[EntryRow], items: Sequence[DataItem]) -> dict[str, list[int]]:
     """Return the indexes of the level 01 items of each file, by the file's name in capitals."""
     named: dict[str, list[int]] = {
-        key(row.entry.name): []
-        for row in rows
-        if row.entry.word == "SELECT" or (row.entry.word in _DESCRIBING and row.section != "SCREEN")
+        key(row.entry.name): [] for row in rows if row.entry.word == "SELECT" or _describes(row)
     }
     return named | records_of(items)
 
@@ -87,7 +84,7 @@ def lengths(rows: Sequence[EntryRow]) -> dict[str, tuple[str, ...]]:
     RECORD VARYING DEPENDING ON names it: a READ sets it, and a WRITE uses it.
     """
     found = {}
-    for row in _descriptions(rows):
+    for row in filter(_describes, rows):
         words = pieces(row.code)
         upper = [word.upper() for word in words]
         at = upper.index("DEPENDING") + 1 if "DEPENDING" in upper else len(words)
@@ -170,7 +167,7 @@ def files(
         code: The statements.
         resolve: Returns the values that a data item may have, for `ASSIGN TO item`.
     """
-    described = {key(row.entry.name): row for row in _descriptions(rows)}
+    described = {key(row.entry.name): row for row in filter(_describes, rows)}
     texts = {key(item.name) for item in items if item.picture and item.file is None}
 
     def values(name: str) -> tuple[Resolved, ...] | None:
@@ -206,9 +203,9 @@ def run_alone(files: Sequence[ProgramFile], unreached: frozenset[tuple[int, str]
     )
 
 
-def _descriptions(rows: Iterable[EntryRow]) -> list[EntryRow]:
-    """Return the entries that describe a file; an SD in the SCREEN SECTION of NEC's systems is a screen."""
-    return [row for row in rows if row.entry.word in _DESCRIBING and row.section != "SCREEN"]
+def _describes(row: EntryRow) -> bool:
+    """Return whether an entry describes a file; an SD in the SCREEN SECTION of NEC's systems is a screen."""
+    return row.entry.word in {"FD", "SD"} and row.section != "SCREEN"
 
 
 def _has_only_a_device(file: ProgramFile) -> bool:

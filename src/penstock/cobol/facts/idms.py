@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..program import key
 from ..verbs import NETWORK
 from ..words import vocabulary
-from .resources import IdmsOperation
+from .resources import NetworkOperation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ _NO_RECORD = vocabulary("RUN-UNIT PROCEDURE TRANSACTION MAP TASK TABLE QUEUE SCR
 _TELLING = vocabulary("OBTAIN BIND FINISH ERASE STORE FIND CONNECT FETCH LOCK SECURE CREATE IMPART")
 
 
-def operations(code: Code, files: Iterable[str]) -> tuple[IdmsOperation, ...]:
+def operations(code: Code, files: Iterable[str]) -> tuple[NetworkOperation, ...]:
     """Return the statements of a network database in source order, those of copybooks included.
 
     A DELETE is one of them unless it names one of the files.
@@ -44,7 +44,7 @@ def operations(code: Code, files: Iterable[str]) -> tuple[IdmsOperation, ...]:
     )
 
 
-def _operation(said: ReadStatement, code: Code) -> IdmsOperation:
+def _operation(said: ReadStatement, code: Code) -> NetworkOperation:
     """Return one statement with the record and the set that it names."""
     keys = said.keys
     texts = list(said.texts)
@@ -55,7 +55,7 @@ def _operation(said: ReadStatement, code: Code) -> IdmsOperation:
         at = next((n for n, word in enumerate(keys[1:], start=1) if word not in _BEFORE and not word.isdecimal()), 0)
         if at and keys[at] not in _BEHIND:
             record = texts[at]
-    return IdmsOperation(
+    return NetworkOperation(
         verb=said.verb,
         record=record,
         within=_behind(keys, texts, "WITHIN", "TO", "FROM", "INTO") if of_records and said.verb != "BIND" else None,

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .resolving import literal
-from .resources import IdmsOperation
+from .resources import NetworkOperation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ def asked(calls: Sequence[WrittenCall]) -> list[WrittenCall]:
     return [call for call in calls if len(call.parameters) == _PARAMETERS.get(call.name)]
 
 
-def operations(code: Code, reaching: Reaching, calls: Sequence[WrittenCall]) -> Iterator[IdmsOperation]:
+def operations(code: Code, reaching: Reaching, calls: Sequence[WrittenCall]) -> Iterator[NetworkOperation]:
     """Yield what calls do with data sets; those whose data set is not known are left out.
 
     Args:
@@ -46,7 +46,7 @@ def operations(code: Code, reaching: Reaching, calls: Sequence[WrittenCall]) -> 
         values = {known: None} if reached is None else {value.value: value for value in reached.values}
         names = {found[1].upper(): value for text, value in values.items() if (found := _NAME.fullmatch(text or ""))}
         for name, value in names.items():
-            yield IdmsOperation(
+            yield NetworkOperation(
                 verb=call.name,
                 record=name,
                 within=None,

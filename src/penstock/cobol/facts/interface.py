@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         CicsOperation,
         DliOperation,
         FileUse,
-        IdmsOperation,
         MqOperation,
+        NetworkOperation,
         ProgramFile,
         Resolved,
         SqlOperation,
@@ -72,7 +72,7 @@ DLI_DEEDS = {
     "REPL": "update",
     "DLET": "delete",
 }
-IDMS_DEEDS = {
+NETWORK_DEEDS = {
     **dict.fromkeys(("OBTAIN", "FETCH", "FIND", "GET", "LOCK", "SECURE", "DBFIND", "DBGET"), "read"),
     **dict.fromkeys(("STORE", "CREATE", "RECREATE", "DBPUT"), "create"),
     **dict.fromkeys(("MODIFY", "CONNECT", "DISCONNECT", "INSERT", "REMOVE", "DBUPDATE"), "update"),
@@ -110,7 +110,7 @@ class InterfaceOperations(NamedTuple):
     cics: tuple[CicsOperation, ...]
     dli: tuple[DliOperation, ...]
     mq: tuple[MqOperation, ...]
-    idms: tuple[IdmsOperation, ...] = ()
+    network: tuple[NetworkOperation, ...] = ()
 
 
 def crud(found: InterfaceOperations) -> tuple[Access, ...]:
@@ -126,7 +126,7 @@ def crud(found: InterfaceOperations) -> tuple[Access, ...]:
         *_of_sql(found),
         *_of_dli(found),
         *_of_mq(found),
-        *_of_idms(found),
+        *_of_network(found),
     ):
         deeds.add(kind, name, deed, line)
     return deeds.found()
@@ -190,10 +190,10 @@ def _of_mq(found: InterfaceOperations) -> Iterator[_Deed]:
                 yield "queue", name, deed, call.line
 
 
-def _of_idms(found: InterfaceOperations) -> Iterator[_Deed]:
-    """Yield what statements do with IDMS records that they name, rather than with the current record."""
-    for one in found.idms:
-        deed = IDMS_DEEDS.get(one.verb)
+def _of_network(found: InterfaceOperations) -> Iterator[_Deed]:
+    """Yield what statements and calls do with records that they name, rather than with the current record."""
+    for one in found.network:
+        deed = NETWORK_DEEDS.get(one.verb)
         if deed and one.record:
             yield "record", one.record, deed, one.line
 

@@ -232,8 +232,8 @@ class DliOperation(NamedTuple):
     """The use of each segment; a REPL or DLET without segments changes those that the program holds by the same PCB."""
 
 
-class IdmsOperation(NamedTuple):
-    """An IDMS statement, OBTAIN, STORE, MODIFY, ERASE, BIND and so on, or a call of IMAGE, DBGET, DBPUT and so on."""
+class NetworkOperation(NamedTuple):
+    """A use of a database of records and sets: a statement (OBTAIN, STORE, ERASE, BIND), or a call of IMAGE (DBGET, DBPUT)."""
 
     verb: str
     record: str | None

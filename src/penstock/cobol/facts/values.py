@@ -35,8 +35,8 @@ if TYPE_CHECKING:
         CicsOperation,
         CommandRun,
         DliOperation,
-        IdmsOperation,
         MqOperation,
+        NetworkOperation,
         OuterFile,
         ProgramFile,
         SqlOperation,
@@ -117,7 +117,7 @@ class Facts:
     cics: tuple[CicsOperation, ...] = ()
     dli: tuple[DliOperation, ...] = ()
     mq: tuple[MqOperation, ...] = ()
-    idms: tuple[IdmsOperation, ...] = ()
+    network: tuple[NetworkOperation, ...] = ()
     crud: tuple[Access, ...] = ()
     """What is done with each resource, ordered by kind and name."""
     inputs: tuple[Channel, ...] = ()

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..facts.columns import columns
 from ..facts.host_variables import dotted
 from ..facts.hosted import host_columns
-from ..facts.interface import CICS_DEEDS, DLI_DEEDS, IDMS_DEEDS, MQ_DEEDS
+from ..facts.interface import CICS_DEEDS, DLI_DEEDS, MQ_DEEDS, NETWORK_DEEDS
 from ..program import key
 from .values import CitedLine, ColumnUse, EstateEdge, NodeId
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ..facts.resources import CicsOperation, DliOperation, IdmsOperation, MqOperation, Resolved, SqlOperation
+    from ..facts.resources import CicsOperation, DliOperation, MqOperation, NetworkOperation, Resolved, SqlOperation
     from ..facts.values import Facts
     from .values import Certainty, Kind, Verb
 
@@ -68,8 +68,8 @@ def operations(facts: Facts, program: DrawnProgram) -> Iterator[EstateEdge]:
         yield from _cics(command, program)
     for call in facts.dli:
         yield from _dli(call, program)
-    for navigated in facts.idms:
-        yield from _idms(navigated, program)
+    for navigated in facts.network:
+        yield from _network(navigated, program)
     for asked in facts.mq:
         yield from _mq(asked, program)
 
@@ -162,7 +162,7 @@ def _dynamic(one: SqlOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
 
 
 def _cited(
-    one: SqlOperation | CicsOperation | DliOperation | IdmsOperation | MqOperation, program: DrawnProgram
+    one: SqlOperation | CicsOperation | DliOperation | NetworkOperation | MqOperation, program: DrawnProgram
 ) -> tuple[CitedLine, ...]:
     """Return the citation of a statement."""
     return (CitedLine.spanning(program.path, one.line, one.end_line, one.copybook),)
@@ -263,9 +263,9 @@ def _dli(one: DliOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
         yield EstateEdge(program.program, verb, NodeId("segment", segment), certainty, (*cited, *places[segment]), why)
 
 
-def _idms(one: IdmsOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
+def _network(one: NetworkOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
     """Yield what a statement does with the record that it names, and with the record's area if the program has one."""
-    deed = IDMS_DEEDS.get(one.verb)
+    deed = NETWORK_DEEDS.get(one.verb)
     if deed is None or not one.record:
         return
     cited = (*_cited(one, program), *_named_at([one.said_by] if one.said_by else (), program))
