@@ -787,7 +787,53 @@ def test_a_job_is_found_once_where_its_steps_are(tmp_path: Path) -> None:
         (tmp_path / path).write_text(text)
     found = _searched(dict(pages.site(estate_at(tmp_path).estate, {})))
     assert found["PAYJOB"] == [("job", "parts.html", "jobs")]
+    assert found["ONE"] == [("step", "parts.html", "jobs")]
     assert "BARE" not in found
+
+
+READING = """\
+       PROGRAM-ID. PAY.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT DAYS ASSIGN TO DAYIN.
+           SELECT WORK ASSIGN TO WORKOUT.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  DAYS.
+       01  DAYS-RECORD PIC X(80).
+       FD  WORK.
+       01  WORK-RECORD PIC X(80).
+       PROCEDURE DIVISION.
+           OPEN INPUT DAYS OUTPUT WORK.
+           READ DAYS.
+           WRITE WORK-RECORD FROM DAYS-RECORD.
+           GOBACK.
+"""
+FED = """\
+//DAILY    JOB
+//ONE      EXEC PGM=PAY
+//DAYIN    DD DSN=PAY.DAY(0),DISP=SHR
+//WORKOUT  DD DSN=&&WORK,DISP=(NEW,PASS)
+//TWO      EXEC PGM=SORT
+//SORTIN   DD DSN=&&WORK,DISP=(OLD,DELETE)
+"""
+REGION = "DEFINE FILE(CARDS) GROUP(PAY)\n       DSNAME(CARD.KSDS)\n"
+
+
+@pytest.mark.proves("C-19")
+def test_a_data_set_is_found_once(tmp_path: Path) -> None:
+    """A generation, and what a job keeps only for itself, are found where jobs feed each other; a file of CICS in its table."""
+    for path, text in {"PAY.cbl": READING, "DAILY.jcl": FED, "REGION.csd": REGION}.items():
+        (tmp_path / path).write_text(text)
+    made = estate_at(tmp_path)
+    site = rendered(dict(pages.site(made.estate, {}, made.flows)))
+    found = {name: hits for name, hits in _searched(site).items() if any(kind == "data set" for kind, _, _ in hits)}
+    flows, table = ("data set", "flows.html", "jobs-and-data-sets"), ("data set", "resources.html", "data-sets")
+    assert found == {"PAY.DAY": [flows], "DAILY.&&WORK": [flows], "CARD.KSDS": [table]}
+    assert "<td>CARD.KSDS</td>" in re.sub("</?code[^>]*>", "", site["resources.html"])
+    (cards,) = [one for one in made.estate["data_sets"] if one["dataset"] == "CARD.KSDS"]
+    assert (cards["file"], cards["program"], cards["job"]) == ("CARDS", None, None)
 
 
 def test_the_box_of_a_program_in_cl_without_variables_leads_to_it(tmp_path: Path) -> None:

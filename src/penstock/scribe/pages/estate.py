@@ -76,14 +76,14 @@ class ControlView(TypedDict):
 
 
 class DataSetView(TypedDict):
-    """A data set as a program sees it in a step."""
+    """A data set as a program sees it: in a step, or as a file of CICS, which has no DD and perhaps no program."""
 
     dataset: str
-    program: str
+    program: str | None
     file: str
-    dd: str
-    job: str
-    step: str
+    dd: str | None
+    job: str | None
+    step: str | None
 
 
 class MapsetView(TypedDict):

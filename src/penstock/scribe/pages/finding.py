@@ -10,6 +10,7 @@ from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.cobol.graph.naming import data_set
 from penstock.cobol.program import key
 from penstock.scribe.pages.estate import (
     PARTS_PATH,
@@ -25,13 +26,13 @@ from penstock.scribe.pages.packing import packed
 from penstock.text import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from penstock.scribe.pages.estate import EstateView
     from penstock.scribe.pages.flows import EstateFlows
     from penstock.text.json_access import Json
 
-KINDS = ("program", "transaction", "job", "paragraph", "resource", "data set", "map", "copybook", "data")
+KINDS = ("program", "transaction", "job", "paragraph", "step", "resource", "data set", "map", "copybook", "data")
 """What can be searched for. Of equal matches the first kind is shown first: a program's name means the program."""
 _MISSING = {"program": "program", "transaction": "transaction", "procedure": "job"}
 """The kinds of what is not here that are names of one kind; a missing copybook is among the copybooks."""
@@ -113,6 +114,9 @@ def _of_estate(estate: EstateView) -> Iterator[_Found]:
     for job in estate["jobs"]:
         if job["steps"]:
             yield _Found(job["name"], "job", PARTS_PATH, "jobs")
+        for step in job["steps"]:
+            if step["name"]:
+                yield _Found(step["name"], "step", PARTS_PATH, "jobs", job["name"])
     for program in estate["control_programs"]:
         yield _Found(program["name"], "program", PARTS_PATH, "programs-in-cl")
         for variable in program["variables"]:
@@ -128,15 +132,24 @@ def _of_estate(estate: EstateView) -> Iterator[_Found]:
 
 
 def _of_data_sets(estate: EstateView, flows: EstateFlows | None) -> Iterator[_Found]:
-    flowing = flows.data_sets if flows is not None else frozenset()
-    for name in sorted(flowing):
-        yield _Found(name, "data set", "flows", "jobs-and-data-sets")
-    of_programs = {one["dataset"] for one in estate["data_sets"]} - flowing
-    for name in sorted(of_programs):
-        yield _Found(name, "data set", "resources", "data-sets")
+    """Yield data sets, each on the first page that has it, as that page spells it."""
     copies = [copy for program in estate["control_programs"] for copy in program["copies"]]
-    for name in sorted({name for copy in copies for name in (copy["source"], copy["target"])} - of_programs - flowing):
-        yield _Found(name, "data set", PARTS_PATH, "programs-in-cl")
+    pages: list[tuple[str, str, Iterable[str]]] = [
+        ("flows", "jobs-and-data-sets", flows.data_sets if flows is not None else ()),
+        ("resources", "data-sets", {one["dataset"] for one in estate["data_sets"]}),
+        (PARTS_PATH, "programs-in-cl", {name for copy in copies for name in (copy["source"], copy["target"])}),
+    ]
+    known: set[str] = set()
+    for page, anchor, names in pages:
+        shared = {name: _without_generation_and_job(name) for name in sorted(names)}
+        yield from (_Found(name, "data set", page, anchor) for name, one in shared.items() if one not in known)
+        known.update(shared.values())
+
+
+def _without_generation_and_job(name: str) -> str:
+    """Return what a data set is called on all pages: some show its generation, or the job of a temporary one, too."""
+    _, mark, temporary = (bare := data_set(name, "")).partition("&&")
+    return mark + temporary if mark else bare
 
 
 def _of_terms(pages: Sequence[Sequence[Json]]) -> Iterator[_Found]:

@@ -51,10 +51,12 @@ def shared(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
     resource |= {deed.capitalize(): _users(deed, names) for deed in DEEDS}
     data_set: dict[str, Column] = {
         "Data set": code("dataset"),
-        "Program": lambda one: (names.piece_of(one["program"]),),
+        "Program": lambda one: (names.piece_of(one["program"]),) if one["program"] else (),
         "File": code("file"),
         "DD": code("dd"),
-        "Job and step": lambda one: (CodeSpan(one["job"]), " ", CodeSpan(one["step"])),
+        "Job and step": lambda one: (
+            (CodeSpan(one["job"]), " ", CodeSpan(one["step"])) if one["job"] is not None else (Tag("file of CICS"),)
+        ),
     }
     db_table: dict[str, Column] = {
         "Table": code("name"),

@@ -72,7 +72,7 @@ def estate_of(
             for one in member.resources
             if one.kind == "TRANSACTION"
         ],
-        "data_sets": list(_data_sets(linked, whose)),
+        "data_sets": [*_data_sets(linked, whose), *_data_sets_of_cics(linked, whose)],
         "missing": [_missing(one.kind, one.name, one.users, whose) for one in linked.missing],
         "terms": terms,
     }
@@ -266,6 +266,15 @@ def _data_sets(linked: Linked, whose: _Whose) -> Iterator[DataSetView]:
                         "job": one.job,
                         "step": one.step,
                     }
+
+
+def _data_sets_of_cics(linked: Linked, whose: _Whose) -> Iterator[DataSetView]:
+    """Yield the data sets of the files that a CSD defines, for each program that uses the file, or once if none does."""
+    files = (one for member in linked.members for one in member.resources if one.kind == "FILE")
+    for file, dataset in ((one, name) for one in files if (name := one.attributes.get("DSNAME"))):
+        programs: list[str | None] = [*whose.pages(linked.users("file", file.name))]
+        for program in programs or [None]:
+            yield {"dataset": dataset, "program": program, "file": file.name, "dd": None, "job": None, "step": None}
 
 
 def _missing(kind: str, name: str, users: Sequence[str], whose: _Whose) -> MissingView:
