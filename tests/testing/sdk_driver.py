@@ -239,6 +239,22 @@ def at_once(wire: str) -> Any:
     return [answered == expected, len(provider.requests), provider.refused]
 
 
+def tool_runner(*, streamed: bool) -> Any:
+    """Let Anthropic's own loop call a tool twice: it begins a thread on the server, and goes on without one if there is none."""
+
+    @anthropic.beta_tool  # type: ignore[untyped-decorator]  # Any, where the package is not installed
+    def read_file(path: str) -> str:
+        """Read a file."""
+        return f"{path} says so"
+
+    script = [call("read_file", path="a"), call("read_file", path="b", requires="a says so"), say("done")]
+    with LoopbackProvider("anthropic", WINDOW, script=script) as provider, client(provider) as asking:
+        messages = [{"role": "user", "content": "Read both."}]
+        asked = {"model": "any", "max_tokens": 100, "tools": [read_file], "messages": messages, "stream": streamed}
+        answers = [(a.get_final_message() if streamed else a) for a in asking.beta.messages.tool_runner(**asked)]
+    return [answers[-1].content[0].text, [(one.outcome, len(one.request["messages"])) for one in provider.requests]]
+
+
 def recovered(wire: str, form: Any, mode: str) -> Any:
     """Carry a flood of a tool's output, by `execute` over the client, to a provider that holds far less than assumed."""
 
@@ -275,6 +291,7 @@ def cases() -> dict[str, Callable[[], Any]]:
             made[f"conversation/{wire}/{streamed}"] = partial(conversation, wire, streamed=streamed)
         for look in (invalid, failed, left, beside, at_once):
             made[f"{look.__name__}/{wire}"] = partial(look, wire)
+    made |= {f"tool_runner/{streamed}": partial(tool_runner, streamed=streamed) for streamed in (False, True)}
     for wire, form, mode, oversize in product(WIRES, FORMS, MODES, OVERSIZE):
         if mode != "plain" and oversize != "input and reply":
             continue  # how it is sent does not affect what is counted

@@ -218,6 +218,8 @@ ENVELOPES = {"openai-chat": ("error",), "openai-responses": ("error",), "anthrop
         ("openai-chat", {"max_completion_tokens": -5}, "max_completion_tokens: expected a whole number of at least 1"),
         ("openai-responses", {"max_output_tokens": 15}, "max_output_tokens: expected a whole number of at least 16"),
         ("openai-responses", {"previous_response_id": "r"}, "previous_response_id: no conversation is kept here"),
+        ("openai-responses", {"conversation": "c"}, "conversation: no conversation is kept here"),
+        ("anthropic", {"thread": {"type": "create"}}, "thread: no conversation is kept here"),
         ("anthropic", {"max_tokens": None}, "max_tokens: Field required"),
         ("anthropic", {"max_tokens": True}, "max_tokens: expected a whole number of at least 1, but got True instead"),
         ("anthropic", {"thinking": {"budget_tokens": 9}}, "`max_tokens` must be greater than `thinking.budget_tokens`"),

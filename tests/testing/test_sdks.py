@@ -106,3 +106,11 @@ def test_models_are_listed_and_tokens_counted_without_a_request_for_an_answer(se
 def test_forty_requests_at_once_get_each_their_own_answer(seen: dict[str, Any], wire: str) -> None:
     """They use the asynchronous client, and a third are refused; every one is in `requests`."""
     assert seen[f"at_once/{wire}"] == [True, 40, 14]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_anthropics_own_loop_of_tools_goes_on_without_a_thread(seen: dict[str, Any], streamed: bool) -> None:
+    """It asks the server to keep the conversation; told in the API's own words that it cannot, it sends all of it each time."""
+    said, requests = seen[f"tool_runner/{streamed}"]
+    assert said == "done"
+    assert requests == [["invalid", 1], ["answered", 1], ["answered", 3], ["answered", 5]]

@@ -137,6 +137,8 @@ def test_a_body_knows_where_its_messages_are() -> None:
         assert talk.system == body.get("system", body.get("instructions"))
     assert continues({"input": [], "previous_response_id": "resp_1"}, "openai-responses")
     assert not continues([], "openai-responses")
+    assert continues({"messages": [], "thread": {"type": "continue", "previous_message_id": "msg_1"}}, "anthropic")
+    assert not continues({"messages": [], "thread": {"type": "create"}}, "anthropic")
     with pytest.raises(CallerError, match="input"):
         messages_of({"messages": []}, "openai-responses")
 

@@ -52,6 +52,16 @@ def test_no_tools_are_hidden_where_a_call_could_not_be_followed(calling: dict[st
     assert not hidden.is_possible({**body, "toolConfig": {"functionCallingConfig": calling}})
 
 
+@pytest.mark.parametrize("thread", [{"type": "create"}, {"type": "continue", "previous_message_id": "msg_1"}])
+def test_no_tools_are_hidden_in_a_thread_that_anthropic_keeps(thread: dict[str, str]) -> None:
+    """Its tools stay as they were when it began, and the client goes on from the id of the answer that it saw."""
+    hidden = wire_named("anthropic").answers.hidden_calls
+    assert hidden is not None
+    body: dict[str, Any] = {"messages": [], "tools": [{"name": "read", "input_schema": {}}]}
+    assert hidden.is_possible(body)
+    assert not hidden.is_possible({**body, "thread": thread})
+
+
 def test_a_call_of_a_custom_tool_is_the_clients_in_a_stream_too() -> None:
     """Next to a hidden call it is numbered first, and the answer's end passes: the client has to answer it."""
     hidden = wire_named("openai-chat").answers.hidden_calls

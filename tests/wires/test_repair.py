@@ -76,6 +76,26 @@ def test_words_in_a_part_of_another_role_stay(said: Any) -> None:
     assert mended.messages[0]["content"] == [{"type": "input_text", "text": "I cannot."}]
 
 
+def test_results_of_calls_that_the_provider_keeps_stay_and_come_first() -> None:
+    """Those before the first answer belong to them, each once; what else is wrong with the list is mended around them."""
+    ours = results("a", "b")["content"]
+    mended = repair([{"role": "user", "content": [text("so"), *ours, ours[0]]}, uses("c")], "anthropic", continues=True)
+    assert mended.messages[0] == {"role": "user", "content": [*ours, text("so")]}
+    assert mended.actions == (
+        "message 0: dropped a second result of 'a'",
+        "message 1: closed call 'c' with a result that says there is none",
+    )
+
+
+def test_nothing_comes_before_the_providers_own_summary() -> None:
+    """Anthropic's compaction stands first, in a message of the assistant, and is refused anywhere else."""
+    summary = {"type": "compaction", "content": "We look for bugs.", "signature": "s"}
+    begun = [{"role": "assistant", "content": [summary]}, USER, uses("a")]
+    mended = repair(begun, "anthropic")
+    assert mended.messages[:3] == begun
+    assert mended.actions == ("message 2: closed call 'a' with a result that says there is none",)
+
+
 def test_a_result_without_its_call_becomes_text() -> None:
     """What it found is not lost."""
     mended = repair([USER, {"type": "function_call_output", "call_id": "x", "output": "42 files"}], "openai-responses")

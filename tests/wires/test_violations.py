@@ -374,6 +374,18 @@ def test_a_conversation_that_the_provider_keeps_may_answer_calls_that_are_not_he
     assert [v.code for v in violations([item_output("a")], "openai-responses")] == ["orphan_result"]
 
 
+def test_a_thread_that_the_provider_keeps_may_answer_calls_that_are_not_here_or_add_nothing() -> None:
+    """With Anthropic's threads only what is new is sent: results of the last answer's calls, or nothing after a paused turn."""
+    assert (
+        violations([results("a", "b")], "anthropic", continues=True)
+        == violations([], "anthropic", continues=True)
+        == []
+    )
+    assert [v.code for v in violations([results("a", "a")], "anthropic", continues=True)] == ["duplicate_result"]
+    late = [results("a"), uses("b"), results("c")]
+    assert [v.code for v in violations(late, "anthropic", continues=True)] == ["missing_result", "orphan_result"]
+
+
 def test_a_text_is_an_input_of_responses_and_of_no_other_wire() -> None:
     """A string is valid input there; elsewhere it is not a list."""
     assert violations("hi", "openai-responses") == []

@@ -11,12 +11,13 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError
-from penstock.wires import continues, messages_of, violations, wire_named
+from penstock.models.provider import DoubleAnswer
+from penstock.wires import messages_of, violations, wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.models.provider import DoubleAnswer, Outcome, Provider
+    from penstock.models.provider import Outcome, Provider
     from penstock.models.steps import ScriptStep
     from penstock.text.json_access import Json
 
@@ -97,10 +98,9 @@ class Desk:
             number = self._count
         kept, size = copied(request), self.provider.size_of(request)
         try:
-            fault = fault_of(request, self.provider.wire) if self._strict else None
-            answer = self.provider.error(fault) if fault else self.provider.refusal_of(size, self.window_tokens)
-            if answer is None:
-                answer = self.provider.perform(self._policy(request), size, number)
+            answer = self._refusal_of_shape(request) if self._strict else None
+            answer = answer or self.provider.refusal_of(size, self.window_tokens)
+            answer = answer or self.provider.perform(self._policy(request), size, number)
         except BaseException:
             self._write(Received(kept, 400, "failed", size.input_tokens))
             raise
@@ -114,6 +114,15 @@ class Desk:
         self._write(Received(None, status, "invalid", 0))
         return self.provider.error(sentence, status)
 
+    def _refusal_of_shape(self, request: dict[str, Json]) -> DoubleAnswer | None:
+        """Return the refusal of a request that the provider would not accept whatever its size; None for any other."""
+        # A double has no memory of conversations: answering such a request would test something that never happens.
+        unkept = wire_named(self.provider.wire).double.unkept(request)
+        if unkept is not None:
+            return DoubleAnswer(400, unkept, "invalid")
+        fault = fault_of(request, self.provider.wire)
+        return None if fault is None else self.provider.error(fault)
+
     def _write(self, received: Received) -> None:
         """Record a decided request."""
         with self._lock:
@@ -126,9 +135,6 @@ def fault_of(request: dict[str, Json], wire: str) -> str | None:
         messages = messages_of(request, wire)
     except CallerError as error:
         return str(error)
-    # A double has no memory of conversations: answering such a request would test something that never happens.
-    if continues(request, wire):
-        return "previous_response_id: no conversation is kept here, send all of it"
     for found in violations(messages, wire):
         return f"messages.{found.index}: {found.code}: {found.message}"
     return wire_named(wire).double.reply_fault(request)

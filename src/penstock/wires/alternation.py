@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from penstock.wires.message_list import Finding, MessageList
 
 
-def _first_not_user(seen: MessageList) -> Iterator[Finding]:
-    """Yield a first message that is the assistant's."""
-    if seen.messages and role_of(seen.messages[0]) == "assistant":
-        yield 0, ""
-
-
 def _same_role_twice(seen: MessageList) -> Iterator[Finding]:
     """Yield messages with the same role as the message before."""
     for index in range(1, len(seen.messages)):
@@ -40,21 +34,42 @@ def _system_out_of_place(seen: MessageList) -> Iterator[Finding]:
             yield index, ""
 
 
-ALTERNATION = (
-    Invariant("first_not_user", "The first message is the user's", _first_not_user),
-    Invariant("roles_alternate", "Roles alternate", _same_role_twice),
-    Invariant("system_place", "A system message follows a user's", _system_out_of_place),
-)
-"""The rules on the order of roles."""
+def _never(_message: Json) -> bool:
+    return False
 
 
-def alternate_roles(blocks_of: Callable[[Json], list[Json]], text_message: Callable[[str, str], Json]) -> RepairStep:
+def alternation(may_begin: Callable[[Json], bool] = _never) -> tuple[Invariant, ...]:
+    """Return the rules on the order of roles.
+
+    Args:
+        may_begin: whether a message of the assistant may be the first of a list.
+    """
+
+    def first_not_user(seen: MessageList) -> Iterator[Finding]:
+        """Yield a first message that is the assistant's."""
+        first = None if seen.continues or not seen.messages else seen.messages[0]
+        if role_of(first) == "assistant" and not may_begin(first):
+            yield 0, ""
+
+    return (
+        Invariant("first_not_user", "The first message is the user's", first_not_user),
+        Invariant("roles_alternate", "Roles alternate", _same_role_twice),
+        Invariant("system_place", "A system message follows a user's", _system_out_of_place),
+    )
+
+
+def alternate_roles(
+    blocks_of: Callable[[Json], list[Json]],
+    text_message: Callable[[str, str], Json],
+    may_begin: Callable[[Json], bool] = _never,
+) -> RepairStep:
     """Return the repair that merges adjacent messages of one role, makes system messages follow the user's, and begins with the
     user.
 
     Args:
         blocks_of: the blocks of a message on this wire.
         text_message: a message of a role that consists of one text.
+        may_begin: whether a message of the assistant may be the first of a list.
     """
 
     def mend(draft: RepairDraft) -> None:
@@ -76,7 +91,7 @@ def alternate_roles(blocks_of: Callable[[Json], list[Json]], text_message: Calla
             else:
                 rows.append((place, message))
                 merged = []
-        if rows and rows[0][1]["role"] == "assistant":
+        if rows and rows[0][1]["role"] == "assistant" and not draft.continues and not may_begin(rows[0][1]):
             draft.actions.append("began with a user message")
             rows.insert(0, (-1, text_message("user", placeholders.BEGINNING)))
         draft.rows = rows

@@ -81,10 +81,12 @@ def batch_pairs(form: BatchForm) -> Callable[[MessageList], Pairs]:
         answered: set[str] = set()
         caller: Json = None
         turn = ""
+        is_elsewhere = seen.continues  # the calls before the first answer in the list may be in what the provider keeps
         for index, message in enumerate(seen.messages):
             if not isinstance(message, dict):
                 continue
             is_assistants, role = form.is_assistants(message), role_of(message)
+            is_elsewhere = is_elsewhere and not is_assistants
             # The calls of an earlier message can no longer be answered, unless both messages are one turn.
             if is_assistants and not (form.joins_turns and turn == role):
                 pairs.close(asked, answered)
@@ -98,6 +100,8 @@ def batch_pairs(form: BatchForm) -> Callable[[MessageList], Pairs]:
                         asked[call] = index
             else:
                 for _, call in form.results(message, caller):
+                    if is_elsewhere:
+                        asked.setdefault(call, index)
                     pairs.answer(index, call, asked, answered)
                 if not form.joins_turns:
                     pairs.close(asked, answered)
@@ -193,7 +197,8 @@ class _Pairing:
         """Rewrite the rows of the draft, with each call's results at the start of the message after it, or in an added one."""
         form, draft = self._form, self._draft
         rows: list[tuple[int, Json]] = []
-        open_results: list[Json] = []  # of the calls just before, not yet in a message
+        # The results of the calls just before that are not yet in a message.
+        open_results = self._of_calls_elsewhere() if draft.continues else []
         for at, (place, message) in enumerate(self._before):
             is_systems = role_of(message) == "system"
             if not form.is_assistants(message) and not is_systems:
@@ -244,6 +249,19 @@ class _Pairing:
                 ids = dict.fromkeys(call for _, call in self._form.calls(message))
                 claimed[at] = {call: behind.pop(call) for call in ids if call in behind and first.get(call, at) == at}
         return claimed
+
+    def _of_calls_elsewhere(self) -> list[Json]:
+        """Return the results before the first message of the assistant: the calls that they answer are kept by the provider."""
+        found: list[Json] = []
+        for at, (_, message) in enumerate(self._before):
+            if self._form.is_assistants(message):
+                break
+            for number, call in self._results[at]:
+                if call not in self._answers:
+                    self._taken.add((at, number))
+                    self._answers[call] = [self._blocks[at][number]]
+                    found += self._answers[call]
+        return found
 
     def _first_callers(self) -> dict[str, int]:
         """Return the row that uses each id first: a later call of that id is dropped and claims nothing."""

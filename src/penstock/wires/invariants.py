@@ -42,8 +42,8 @@ def violations(messages: Json, wire: str, *, continues: bool = False) -> list[Vi
     Args:
         messages: the value of a request's message list on this wire.
         wire: the name of the wire.
-        continues: whether the list continues a conversation that the provider keeps (`previous_response_id`, `conversation`),
-            so that an output may answer a call that is not in it.
+        continues: whether the list continues a conversation that the provider keeps (`previous_response_id`, `conversation`,
+            `thread`), so that an output may answer a call that is not in it.
 
     Raises:
         CallerError: for an unknown wire.

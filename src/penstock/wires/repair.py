@@ -47,8 +47,8 @@ def repair(messages: Json, wire: str, *, continues: bool = False) -> Repaired:
     Args:
         messages: a message list of the wire, or whatever is in its place; it is not changed.
         wire: the name of the wire.
-        continues: whether the list continues a conversation that the provider keeps (`previous_response_id`, `conversation`),
-            so that an output may answer a call that is not in it.
+        continues: whether the list continues a conversation that the provider keeps (`previous_response_id`, `conversation`,
+            `thread`), so that an output may answer a call that is not in it.
 
     Returns:
         The mended list with what was done; if it was valid, an equal list without actions.

@@ -339,6 +339,8 @@ class ProviderDouble:
     """Whether the requested reply counts towards the window."""
     reply_fault: Callable[[dict[str, Json]], str | None]
     """What is wrong with the reply length that a request asks for, in the provider's words."""
+    unkept: Callable[[dict[str, Json]], dict[str, Json] | None]
+    """The error for a request that relies on a conversation that the provider keeps, since a double keeps none; None for others."""
     models: Callable[[str], tuple[dict[str, Json], dict[str, Json]]]
     """The list of models and the model of that name, as the API returns them."""
     counting: TokenCounting | None

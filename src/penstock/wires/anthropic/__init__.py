@@ -50,6 +50,11 @@ def _resemblance(body: dict[str, Json]) -> int:
     return int("messages" in body and any("input_schema" in tool for tool in objects(body.get("tools"))))
 
 
+def _continues(body: dict[str, Json]) -> bool:
+    """Whether the provider holds the thread that a body goes on with, and the body only what is new."""
+    return bool(field(body, "thread", "type") == "continue")
+
+
 def _shrinks_there(body: dict[str, Json]) -> bool:
     """Whether the provider clears tool results or compacts everything; clearing only the thinking frees too little to count."""
     edits = objects(field(body, "context_management", "edits"))
@@ -71,7 +76,7 @@ ANTHROPIC = Wire(
         thinking_paths=(("thinking", "budget_tokens"),),
         constants={},
         resemblance=_resemblance,
-        continues=lambda _: False,
+        continues=_continues,
         shrinks_there=_shrinks_there,
     ),
     codec=codec,
@@ -126,6 +131,7 @@ ANTHROPIC = Wire(
         refusal=provider.refusal,
         counts_reply=True,
         reply_fault=provider.reply_fault,
+        unkept=provider.unkept,
         models=provider.models,
         counting=TokenCounting(
             path="/v1/messages/count_tokens",

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 
 def is_possible(body: dict[str, Json]) -> bool:
-    """Whether a request offers tools and leaves its model free to call any of them."""
+    """Whether a request offers tools, leaves its model free to call any of them, and holds all of its history."""
     choice = type_of(body.get("tool_choice")) or "auto"
     is_formatted = body.get("output_format") or field(body, "output_config", "format")
-    return bool(objects(body.get("tools"))) and choice == "auto" and not is_formatted
+    # The tools of a thread that the provider keeps stay as they were when it began, and it goes on from the id of its last answer.
+    is_whole = not body.get("thread")
+    return bool(objects(body.get("tools"))) and choice == "auto" and not is_formatted and is_whole
 
 
 class MessageHider(CallHider):

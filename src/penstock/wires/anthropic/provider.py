@@ -113,3 +113,11 @@ def reply_fault(request: dict[str, Json]) -> str | None:
     if isinstance(budget, int) and asked <= budget:
         return "`max_tokens` must be greater than `thinking.budget_tokens`"
     return None
+
+
+def unkept(request: dict[str, Json]) -> dict[str, Json] | None:
+    """Return the error for a request in a thread. The SDK's tool runner begins one by itself, and goes on without it after this."""
+    if request.get("thread") is None:
+        return None
+    told = error("thread: no conversation is kept here, send all of it without a thread")
+    return {**told, "error": {**told["error"], "details": {"error_code": "thread_unsupported_request"}}}

@@ -21,6 +21,7 @@ from penstock.wires.anthropic.rules import (
     FORM,
     ID_CHARS,
     SERVER_CALLS,
+    begins_compacted,
     block_fault,
     ends_thinking,
     is_blank,
@@ -185,7 +186,7 @@ def _renamed(block: Json, call_id: str) -> Json:
 REPAIRS = (
     _mend_shapes,
     _mend_blocks,
-    alternate_roles(lambda message: blocks(message["content"]), text_message),
+    alternate_roles(lambda message: blocks(message["content"]), text_message, begins_compacted),
     _drop_unfinished_thinking,
     mend_ids(FORM, ID_CHARS, _renamed),
     pair_batches(FORM),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import blocks, field, objects, role_of, string, type_of
-from penstock.wires.alternation import ALTERNATION
+from penstock.wires.alternation import alternation
 from penstock.wires.anthropic.codec import closing, is_signed, read
 from penstock.wires.batches import BatchForm, BlockPlace, bad_ids, batch_pairs
 from penstock.wires.entries import Text, ToolResult
@@ -82,6 +82,12 @@ def ends_thinking(message: dict[str, Json]) -> bool:
     """Whether the last block of a message is thinking."""
     last = objects(message.get("content"))[-1:]
     return bool(last) and type_of(last[0]) in _THINKING
+
+
+def begins_compacted(message: Json) -> bool:
+    """Whether a message begins with the provider's summary of what came before: nothing may precede that."""
+    first = objects(field(message, "content"))[:1]
+    return bool(first) and type_of(first[0]) == "compaction"
 
 
 def newest_loop(messages: list[Json]) -> int:
@@ -230,7 +236,7 @@ def _thinking_last(seen: MessageList) -> Iterator[Finding]:
 INVARIANTS = (
     NOT_EMPTY,
     Invariant("bad_shape", "A message has a role and content", shape_check(message_fault)),
-    *ALTERNATION,
+    *alternation(begins_compacted),
     Invariant("wrong_role", "Calls and thinking are the assistant's, results the user's", _misplaced_blocks),
     *pair_invariants(batch_pairs(FORM)),
     *pair_invariants(_server_pairs),

@@ -108,6 +108,7 @@ BEDROCK = Wire(
         refusal=provider.refusal,
         counts_reply=False,
         reply_fault=provider.reply_fault,
+        unkept=lambda _: None,
         models=provider.models,
         counting=TokenCounting(
             path="/model/{model}/count-tokens",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import as_json, field, role_of, string
-from penstock.wires.alternation import ALTERNATION
+from penstock.wires.alternation import alternation
 from penstock.wires.batches import BatchForm, bad_ids, batch_pairs
 from penstock.wires.bedrock.codec import blocks_of, calls_in, closing, read, results_in
 from penstock.wires.entries import ToolResult
@@ -182,7 +182,7 @@ def _lone_documents(seen: MessageList) -> Iterator[Finding]:
 INVARIANTS = (
     NOT_EMPTY,
     Invariant("bad_shape", "A message has a role and blocks that hold something", shape_check(message_fault)),
-    *ALTERNATION,
+    *alternation(),
     Invariant("wrong_role", "Calls and reasoning are the assistant's, results the user's", _misplaced_blocks),
     *pair_invariants(batch_pairs(FORM)),
     Invariant("bad_id", "Ids of calls are up to 64 letters, digits, _ and -", bad_ids(FORM, ID_CHARS)),

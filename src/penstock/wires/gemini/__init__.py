@@ -130,6 +130,7 @@ GEMINI = Wire(
         refusal=provider.refusal,
         counts_reply=False,
         reply_fault=provider.reply_fault,
+        unkept=lambda _: None,
         models=provider.models,
         counting=TokenCounting(
             path="/{version}/models/{model}:countTokens",

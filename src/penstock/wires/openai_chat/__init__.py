@@ -111,6 +111,7 @@ OPENAI_CHAT = Wire(
         refusal=provider.refusal,
         counts_reply=True,
         reply_fault=provider.reply_fault,
+        unkept=lambda _: None,
         models=provider.models,
         counting=None,
     ),

@@ -99,6 +99,7 @@ OPENAI_RESPONSES = Wire(
         refusal=provider.refusal,
         counts_reply=False,
         reply_fault=provider.reply_fault,
+        unkept=provider.unkept,
         models=chat_provider.models,
         counting=None,
     ),

@@ -122,3 +122,11 @@ def refusal(size: RequestSize, limit_tokens: int) -> dict[str, Json]:
 def reply_fault(request: dict[str, Json]) -> str | None:
     """Return what is wrong with the reply length that a request asks for; None if nothing is."""
     return chat.reply_fault(request, ("max_output_tokens",), MIN_REPLY_TOKENS)
+
+
+def unkept(request: dict[str, Json]) -> dict[str, Json] | None:
+    """Return the error for a request that continues another one."""
+    for key in ("previous_response_id", "conversation"):
+        if request.get(key):
+            return chat.error(f"{key}: no conversation is kept here, send all of it", param=key)
+    return None
