@@ -27,14 +27,16 @@ const ask = (event) =>
 export const Penstock = async ({ client }) => ({
   "tool.execute.after": async (input, output) => {
     if (!output || (!output.metadata?.outputPath && JSON.stringify(output).length < LEAST_CHARS)) return
-    const { systemMessage, ...changed } = await ask({
+    const answer = await ask({
       hook_event_name: "tool.execute.after",
       session_id: input.sessionID,
       tool_name: input.tool,
       tool_input: input.args,
       tool_response: output,
     })
+    const { systemMessage, ...changed } = answer ?? {}
     Object.assign(output, changed)
-    if (systemMessage) await client?.app?.log?.({ body: { service: "penstock", level: "warn", message: systemMessage } })
+    const told = { body: { service: "penstock", level: "warn", message: systemMessage } }
+    if (systemMessage) await client?.app?.log?.(told).catch(() => {})
   },
 })
