@@ -48,9 +48,10 @@ def parts_of(files: dict[str, bytes], *, is_whole: bool = True) -> tuple[list[Pr
         if kind not in {"cobol", "copybook", "dclgen"}:
             continue
         source = scan(files[path])
+        beside = shelf.beside(path)
         for program in source:
-            said = facts(source, program, copybooks=shelf, tells_apart=is_whole)
-            found = ((use, shelf.path(use.name, use.library)) for use in said.copybooks)
+            said = facts(source, program, copybooks=beside, tells_apart=is_whole)
+            found = ((use, shelf.path(use.name, use.library, path)) for use in said.copybooks)
             paths = {key(use.told): where for use, where in found if where is not None}
             parts.append(part_of(said, program, path, copybooks=paths, is_whole=is_whole))
     return parts, members
@@ -330,6 +331,20 @@ def test_the_field_of_a_copybook_stands_for_its_instances() -> None:
         "MWCUST.CU-NUMBER",
     ]
     assert {"MWB020.BO-NET", "MWB030.BI-NET"} < {node.name for node in nodes_named(estate(), "MWBILL.:TAG:-NET")}
+
+
+@pytest.mark.proves("C-17")
+def test_the_field_of_a_copybook_stands_for_its_instances_whatever_else_has_its_name() -> None:
+    """Another folder has a copybook of that name, and a third a program: each name means what is declared by it."""
+    book = b"       01  AREA-1.\n           05  PART PIC X.\n"
+    copying = "       PROGRAM-ID. {}.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n       COPY RATE.\n"
+    files = {f"{at}/rate.cpy": book for at in ("a", "b")}
+    files |= {f"{at}/{at}.cbl": copying.format(at.upper()).encode() for at in ("a", "b")}
+    for added in ({}, {"c/rate.cbl": copying.format("RATE").replace("COPY RATE", "01 PART PIC X").encode()}):
+        graph = graph_of(files | added)
+        assert [node.name for node in nodes_named(graph, "RATE.PART")] == ["A.PART", "B.PART", "RATE.PART"]
+    one = graph_of({path: data for path, data in files.items() if path != "a/a.cbl"})
+    assert [node.name for node in nodes_named(one, "RATE.PART")] == ["B.PART", "RATE.PART"]
 
 
 def test_a_section_stands_for_its_paragraphs() -> None:

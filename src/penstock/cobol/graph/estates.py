@@ -117,6 +117,10 @@ class EstateGraph:
                 name = name.rpartition(".")[0]
         return None
 
+    def parts_of(self, field: NodeId) -> list[ProgramPart]:
+        """Return the parts that a field may belong to by its name, which a program and several copybooks may share."""
+        return [self.parts[number] for number in self._numbers(field)]
+
     def _structured(self, node: NodeId) -> list[int]:
         """Return the numbers of the parts whose declarations may concern a node."""
         if node.kind == "copybook":
@@ -126,11 +130,15 @@ class EstateGraph:
                     for name in dict.fromkeys(field.copybook for field in part.fields if field.copybook):
                         self._holders.setdefault(name, []).append(number)
             return self._holders.get(node.name, [])
-        if node.kind != "field":
-            return []
-        # A field is named after its program, whose name may itself contain periods (`PROG@path/file.cbl`): every prefix that is
-        # the name of a part is considered.
-        name = node.name
+        return self._numbers(node) if node.kind == "field" else []
+
+    def _numbers(self, field: NodeId) -> list[int]:
+        """Return the numbers of the parts that a field may belong to, by its name.
+
+        A field is named after its program, whose name may itself contain periods (`PROG@path/file.cbl`): every prefix that is
+        the name of a part is considered.
+        """
+        name = field.name
         found: list[int] = []
         while name:
             name = name.rpartition(".")[0]

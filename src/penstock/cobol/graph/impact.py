@@ -194,11 +194,10 @@ def _instances(graph: EstateGraph, fields: Sequence[NodeId]) -> Iterator[NodeId]
     """Yield the instances of copybook fields in the programs that copy them."""
     asked: set[tuple[str, int, int]] = set()
     for node in fields:
-        part = graph.part_of(node)
-        if part is not None and part.kind == "copybook":
-            asked |= {
-                entry for field, entry in zip(part.fields, declarations(part), strict=True) if field.name == node.name
-            }
+        for part in graph.parts_of(node):
+            if part.kind == "copybook":
+                declared = zip(part.fields, declarations(part), strict=True)
+                asked |= {entry for field, entry in declared if field.name == node.name}
     if asked:
         for part in graph.parts:
             for field, entry in zip(part.fields, declarations(part), strict=True):
