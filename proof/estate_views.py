@@ -61,8 +61,12 @@ def view(files: Sequence[GatheredFile]) -> EstateView:
     """Return what is said of some files."""
     members = members_of(files)
     shelf = Copybooks(files, members)
-    drawn = [drawn_file(file, shelf) for file in files if file.kind in DOCUMENTED_KINDS]
-    around = [*members, *(one.declares for one in drawn if one.declares is not None)]
+    sources = [file for file in files if file.kind in DOCUMENTED_KINDS]
+    drawn = [drawn_file(file, shelf) for file in sources]
+    around = [
+        *members,
+        *(member for file, one in zip(sources, drawn, strict=True) for member in one.declaring(file.path)),
+    ]
     graph = EstateGraph([part for one in drawn for part in one.parts], around)
     told = json.loads("".join(as_json(graph)))
     reader = FileReader(ReadSetup(files=files, members=members))

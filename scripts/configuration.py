@@ -55,6 +55,10 @@ ENVIRONMENT = {
         "0",
         "1 keeps outputs with [marks in place of secrets](store.md#secrets-in-what-is-kept); no settings file can.",
     ),
+    "PENSTOCK_NO_CACHE": (
+        "0",
+        "1 lets `impact` use and keep [nothing of earlier questions](impact.md#what-is-kept-for-the-next-question).",
+    ),
     "PENSTOCK_STORE_KEEP_DAYS": (
         "",
         "Sessions unused for this many days go when another begins, and so do outputs that none names. If not set, they stay.",

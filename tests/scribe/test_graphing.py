@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class _Ending(graphing._Reader):
     """A reader whose process the system ends at the first file."""
 
-    def __call__(self, number: int) -> graphing.DrawnFile:
+    def __call__(self, number: int) -> tuple[graphing.DrawnFile, bytes | None]:
         if number == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         return super().__call__(number)

@@ -41,6 +41,12 @@ _MAX_NAMES = 12
     "--grow", type=options.Whole(min=1), metavar="BYTES", help="Show what breaks if the field grows by BYTES."
 )
 @click.option("--decimals", is_flag=True, help="With --grow: add the digits of numbers after the decimal point.")
+@click.option(
+    "--no-cache",
+    is_flag=True,
+    envvar="PENSTOCK_NO_CACHE",
+    help="Read every file, and keep nothing for the next question [variable: PENSTOCK_NO_CACHE].",
+)
 @format_option
 @options.root_option
 def impact_command(
@@ -50,6 +56,7 @@ def impact_command(
     kind: Kind | None,
     grow: int | None,
     decimals: bool,
+    no_cache: bool,
     root: str,
     as_json: bool,
     **how: Any,
@@ -59,6 +66,9 @@ def impact_command(
     Prints a tree of what reads, writes, moves, calls, copies and runs NAME, through calls, COMMAREAs, files and data sets; each
     edge cites the source lines that prove it. NAME may be qualified: PROG.FIELD, COPYBOOK.FIELD, JOB.STEP. PATH is the estate
     [default: the current directory].
+
+    What is read is kept for the next question, which then reads only what has changed. This is names and values of your sources,
+    in ~/.cache/penstock-impact (or $XDG_CACHE_HOME), for you alone: zcat shows a file of it, and removing the folder removes it.
 
     Examples:
       penstock impact REJ-REASON PAYROLL.cbl --depth 3
@@ -76,7 +86,15 @@ def impact_command(
         raise click.UsageError(f"--grow takes a field, not a {kind}.")
     looking, beneath = rooted(root, paths or (".",))
     with closing(looking), terminal.ProgressLine() as line:
-        estate = draw(looking, beneath, tells_apart=grow is not None, step=line.tell, **how)
+        estate = draw(
+            looking,
+            beneath,
+            tells_apart=grow is not None,
+            step=line.tell,
+            keeps=not no_cache,
+            warn=terminal.warn,
+            **how,
+        )
     carrying = Carrying(estate.graph)
     kind = kind if grow is None else "field"
     found = impact(estate.graph, name, kind=kind, depth=depth or DEPTH, carrying=carrying)

@@ -1,32 +1,44 @@
 """How is the graph of an estate drawn? The files at some paths become parts, and the parts a graph.
 
-A file is scanned, drawn and released, in any process: only its parts are kept, and its bytes, from which citations are shown. Law:
-the same files give the same graph, whatever the number of processes; a file that could not be read is named.
-Leaves to others: what is drawn (`cobol.graph`), and how an impact is printed (`cli.impacts`).
+A file is scanned, drawn and released, in any process: only its parts are kept, and its bytes, from which citations are shown. For
+the next question, its parts may also be kept on disk, with the copybooks that were looked up while it was drawn: what a file adds
+depends on its bytes and on the answers to these alone, so that as long as every answer is the same, the parts are, too.
+
+Law: the same files give the same graph, whatever the number of processes and whatever was kept; a file that could not be read is
+named.
+Leaves to others: what is drawn (`cobol.graph`), where parts are kept (`kept`), and how an impact is printed (`cli.impacts`).
 """
 
 from __future__ import annotations
 
+import gzip
+import json
+import os
 import re
-from contextlib import closing
+from contextlib import closing, nullcontext
+from functools import cache
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol import scan
-from penstock.cobol.estate import COBOL_KINDS, DOCUMENTED_KINDS, Copybooks, declaring, kind_of, member
+from penstock.cobol.estate import COBOL_KINDS, DOCUMENTED_KINDS, Copybooks, Member, ddl, declaring, kind_of, member
 from penstock.cobol.estate.kinds import decoded
-from penstock.cobol.facts import facts
-from penstock.cobol.graph import EstateGraph, part_of
+from penstock.cobol.facts import data, facts, hosted
+from penstock.cobol.graph import EstateGraph, ProgramPart, part_of
 from penstock.cobol.program import key
+from penstock.scribe.columns import Column, column
 from penstock.scribe.gathering import Skipped, gather
+from penstock.scribe.kept import Kept
 from penstock.scribe.workers import Lost, Workers, processes_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from penstock.cobol import Format
-    from penstock.cobol.estate import Member
+    from penstock.cobol import Format, ScannedSource
+    from penstock.cobol.estate.ddl import Table
     from penstock.cobol.facts import Facts
-    from penstock.cobol.graph import CitedLine, ProgramPart
+    from penstock.cobol.graph import CitedLine
+    from penstock.cobol.source import Lookup
     from penstock.scribe.gathering import GatheredFile
     from penstock.workspace.root import Root
 
@@ -52,6 +64,8 @@ def draw(
     processes: int | None = None,
     tells_apart: bool = False,
     step: Callable[[str, int, int], None] | None = None,
+    keeps: bool = False,
+    warn: Callable[[str], None] | None = None,
 ) -> DrawnEstate:
     """Return the graph of the files at and below some paths.
 
@@ -62,30 +76,31 @@ def draw(
         processes: How many processes read; None for as many as the processors allow and the sources justify.
         tells_apart: Whether different uses of one field are told apart, which only growth needs.
         step: Called with what is being done, how many are done, and of how many (0: unknown).
+        keeps: Whether what was kept of the previous question is used, and what is read is kept for the next.
+        warn: Told in one sentence why what was kept is not used, or nothing is kept.
 
     Raises:
         ToolError: A path does not exist.
     """
+    paths = list(paths)
     tell = step or (lambda _what, _done, _total: None)
     found = gather(root, paths, kind_of, lambda count: tell("files", count, 0))
     members = [member(one.path, one.kind, one.data) for one in found.files if one.kind != "cobol"]
     shelf = Copybooks(found.files, members)
     sources = [one for one in found.files if one.kind in DOCUMENTED_KINDS]
+    setup = _Setup(sources, shelf, source_format, tells_apart, keeps)
     parts: list[ProgramPart] = []
     lost: list[Skipped] = []
-    count = processes_for(sum(len(one.data) for one in sources), processes)
-    with (
-        Workers(count) as workers,
-        closing(workers.each(_Reader, _Setup(sources, shelf, source_format, tells_apart), range(len(sources)))) as read,
-    ):
-        for number, (file, drawn) in enumerate(zip(sources, read, strict=True)):
-            tell("reading", number, len(sources))
+    # What was kept for one way of reading is not asked for in another.
+    real = [os.path.realpath(os.path.join(os.fsdecode(root.path), path)) for path in paths]
+    how = (str(source_format), str(tells_apart))
+    with Kept(real, how, warn or (lambda _said: None)) if keeps else nullcontext() as kept:
+        for file, drawn in zip(sources, _each(setup, kept, processes, tell), strict=True):
             if isinstance(drawn, Lost):
                 lost.append(Skipped(file.path, drawn.reason))
                 continue
             parts += drawn.parts
-            if drawn.declares is not None:
-                members.append(drawn.declares)
+            members += drawn.declaring(file.path)
     tell("graph", 0, 0)
     files = {one.path: one for one in found.files}
     return DrawnEstate(EstateGraph(parts, members), files, (*found.skipped, *lost), source_format)
@@ -95,17 +110,24 @@ class DrawnFile(NamedTuple):
     """What one file adds to the graph."""
 
     parts: tuple[ProgramPart, ...]
-    declares: Member | None
-    """The tables that its programs declare; None if they declare none."""
+    lines: int = 0
+    """How many lines it has, if its programs declare tables."""
+    tables: tuple[Table, ...] = ()
+    """The tables that its programs declare."""
+
+    def declaring(self, path: str) -> tuple[Member, ...]:
+        """Return the file, by its path, as a member that declares tables, as a DCLGEN does; nothing if it declares none."""
+        return (Member(path, "dclgen", self.lines, tables=self.tables),) if self.tables else ()
 
 
 class _Setup(NamedTuple):
-    """What reading needs: the files that may hold programs, and where copybooks are looked up."""
+    """What reading needs: the files that may hold programs, where copybooks are looked up, and whether the result is to be kept."""
 
     sources: Sequence[GatheredFile]
     shelf: Copybooks
     source_format: Format | None
     tells_apart: bool
+    keeps: bool = False
 
 
 class _Reader:
@@ -114,14 +136,84 @@ class _Reader:
     def __init__(self, setup: _Setup) -> None:
         self._setup = setup
 
-    def __call__(self, number: int) -> DrawnFile:
-        """Return what a file adds to the graph."""
-        sources, shelf, source_format, tells_apart = self._setup
-        return drawn_file(sources[number], shelf, source_format, tells_apart=tells_apart)
+    def __call__(self, number: int) -> tuple[DrawnFile, bytes | None]:
+        """Return what a file adds to the graph, and the entry that keeps it; None if it is not kept."""
+        sources, shelf, source_format, tells_apart, keeps = self._setup
+        consulted: dict[tuple[str, str | None], str] = {}
+        drawn = drawn_file(sources[number], shelf, source_format, tells_apart=tells_apart, consulted=consulted)
+        return drawn, _entry(drawn, consulted) if keeps else None
+
+
+def _each(
+    setup: _Setup, kept: Kept | None, processes: int | None, tell: Callable[[str, int, int], None]
+) -> Iterator[DrawnFile | Lost]:
+    """Yield what each file adds to the graph, in their order: from what was kept, or else read."""
+    sources, shelf = setup.sources, setup.shelf
+    keys = [_key(one, shelf) for one in sources] if kept is not None else []
+    known: dict[int, bytes] = {}
+    if kept is not None:
+        for number, one in enumerate(keys):
+            entry = kept.get(one)
+            if entry is not None and _holds(entry, sources[number].path, shelf):
+                known[number] = entry
+    unread = [number for number in range(len(sources)) if number not in known]
+    count = processes_for(sum(len(sources[number].data) for number in unread), processes)
+    with Workers(count) as workers, closing(workers.each(_Reader, setup, unread)) as read:
+        for number in range(len(sources)):
+            tell("reading", number, len(sources))
+            entry = known.get(number)
+            if entry is not None:
+                drawn: DrawnFile | Lost = _drawn(entry)
+            else:
+                made = next(read)
+                drawn, entry = (made, None) if isinstance(made, Lost) else made
+            if kept is not None and entry is not None:
+                kept.put(keys[number], entry)
+            yield drawn
+
+
+def _key(file: GatheredFile, shelf: Copybooks) -> str:
+    """Return the key of the entry of a file: a hash of what it adds depends on, besides the copybooks that it names."""
+    described = shelf.identity_of_described(file.path) if file.kind == "dds" else ""
+    return sha256(json.dumps([file.path, file.kind, described]).encode() + b"\n" + file.data).hexdigest()
+
+
+@cache
+def _column() -> Column:
+    """Return how drawn files are written."""
+    return column(DrawnFile, {**vars(data), **vars(hosted), **vars(ddl)})
+
+
+def _entry(drawn: DrawnFile, consulted: Mapping[tuple[str, str | None], str]) -> bytes | None:
+    """Return an entry that keeps what a file adds, on two lines; None if JSON cannot hold it, such as a number of 5,000 digits."""
+    try:
+        lines = [[*asked, told] for asked, told in consulted.items()], _column().pack([drawn])
+        text = "".join(f"{json.dumps(line, separators=(',', ':'))}\n" for line in lines)
+    except ValueError:
+        return None
+    return gzip.compress(text.encode(), 1, mtime=0)
+
+
+def _holds(entry: bytes, path: str, shelf: Copybooks) -> bool:
+    """Return whether every copybook that a file looked up is still the same, and those that it did not find are still missing."""
+    lines = gzip.decompress(entry).split(b"\n", 1)
+    return all(shelf.identity(name, library, path) == told for name, library, told in json.loads(lines[0]))
+
+
+def _drawn(entry: bytes) -> DrawnFile:
+    """Return what a file adds from its entry."""
+    drawn: DrawnFile
+    (drawn,) = _column().unpack(json.loads(gzip.decompress(entry).split(b"\n", 1)[1]))
+    return drawn
 
 
 def drawn_file(
-    file: GatheredFile, shelf: Copybooks, source_format: Format | None = None, *, tells_apart: bool = False
+    file: GatheredFile,
+    shelf: Copybooks,
+    source_format: Format | None = None,
+    *,
+    tells_apart: bool = False,
+    consulted: dict[tuple[str, str | None], str] | None = None,
 ) -> DrawnFile:
     """Return what the programs of one file add to the graph, or the records that a DDS describes.
 
@@ -130,8 +222,10 @@ def drawn_file(
         shelf: Where copybooks are looked up.
         source_format: The reference format, if detection from the columns would get it wrong.
         tells_apart: Whether different uses of one field are told apart, which only growth needs.
+        consulted: Takes the names and libraries of copybooks that were looked up, with the identity of what was found.
     """
-    beside = shelf.beside(file.path)
+    asked = {} if consulted is None else consulted
+    beside = _noting(shelf, file.path, asked)
     if file.kind == "dds":
         source = shelf.described(file.path, file.data)
     else:
@@ -143,15 +237,30 @@ def drawn_file(
         declares = declares or any(one.operation == "DECLARE TABLE" for one in said.sql)
         # A file may hold neither a program nor a record.
         if said.type != "copybook" or said.items or program.copies or program.paragraphs:
-            parts.append(part_of(said, program, file.path, copybooks=_paths(said, shelf, file.path)))
+            parts.append(part_of(said, program, file.path, copybooks=_paths(said, shelf, file.path, asked)))
     # A copybook that declares tables is a member already.
     is_new = declares and file.kind == "cobol"
-    return DrawnFile(tuple(parts), declaring(file.path, source.code) if is_new else None)
+    made = declaring(file.path, source.code) if is_new else None
+    return DrawnFile(tuple(parts)) if made is None else DrawnFile(tuple(parts), made.lines, made.tables)
 
 
-def _paths(said: Facts, shelf: Copybooks, path: str) -> dict[str, str]:
-    """Return the paths of a program's copybooks, by their names in capitals."""
-    found = {key(use.told): shelf.path(use.name, use.library, path) for use in said.copybooks if use.found}
+def _noting(shelf: Copybooks, path: str, consulted: dict[tuple[str, str | None], str]) -> Lookup:
+    """Return the lookup of a file, which notes what it is asked for and what it finds."""
+    beside = shelf.beside(path)
+
+    def found(name: str, library: str | None) -> ScannedSource | None:
+        if (name, library) not in consulted:
+            consulted[name, library] = shelf.identity(name, library, path)
+        return beside(name, library)
+
+    return found
+
+
+def _paths(said: Facts, shelf: Copybooks, path: str, consulted: dict[tuple[str, str | None], str]) -> dict[str, str]:
+    """Return the paths of a program's copybooks, by their names in capitals, and note what was looked up."""
+    uses = [use for use in said.copybooks if use.found]
+    consulted |= {(use.name, use.library): shelf.identity(use.name, use.library, path) for use in uses}
+    found = {key(use.told): shelf.path(use.name, use.library, path) for use in uses}
     return {name: path for name, path in found.items() if path is not None}
 
 

@@ -73,9 +73,26 @@ def state_folder(environment: Mapping[str, str] | None = None) -> str:
     Raises:
         CallerError: There is no home folder.
     """
-    state = (os.environ if environment is None else environment).get("XDG_STATE_HOME") or ""
-    # The XDG Base Directory specification says to ignore relative paths.
-    return state if os.path.isabs(state) else os.path.join(home_folder(environment), ".local", "state")
+    return _xdg_folder("XDG_STATE_HOME", os.path.join(".local", "state"), environment)
+
+
+def cache_folder(environment: Mapping[str, str] | None = None) -> str:
+    """Return the folder of the user's programs for what can be made again: `XDG_CACHE_HOME`, else `.cache` in the home folder.
+
+    Args:
+        environment: The variables to use; None for those of this process.
+
+    Raises:
+        CallerError: There is no home folder.
+    """
+    return _xdg_folder("XDG_CACHE_HOME", ".cache", environment)
+
+
+def _xdg_folder(variable: str, in_home: str, environment: Mapping[str, str] | None) -> str:
+    """Return the folder that a variable of the XDG Base Directory specification names, or the one in the home folder."""
+    named = (os.environ if environment is None else environment).get(variable) or ""
+    # The specification says to ignore relative paths.
+    return named if os.path.isabs(named) else os.path.join(home_folder(environment), in_home)
 
 
 def read_own(path: str, limit_bytes: int = 1 << 20) -> bytes | None:

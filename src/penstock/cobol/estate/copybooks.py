@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,6 +70,7 @@ class Copybooks:
             # At equal distance, a file with a source suffix is preferred to a `.txt` file.
             rows.sort(key=lambda row: (row.order, row.path.lower().endswith(".txt"), row.path))
         self._scanned: dict[tuple[str, str], ScannedSource] = {}
+        self._identities: dict[tuple[str, str], str] = {}
         self._sections: dict[str, list[_Shelved]] | None = None
 
     def __call__(self, name: str, library: str | None) -> ScannedSource | None:
@@ -94,6 +96,24 @@ class Copybooks:
         """
         row = self._row(name, library, beside)
         return row.path if row else None
+
+    def identity(self, name: str, library: str | None = None, beside: str = "") -> str:
+        """Return what is the same only for the same copybook at the same path, "" if there is none. Arguments as for `path`."""
+        row = self._row(name, library, beside)
+        return self._identity(row) if row else ""
+
+    def identity_of_described(self, path: str) -> str:
+        """Return a text that is the same only if the records that a DDS describes are, with what they take from other files."""
+        return self._identity(_Shelved(_MADE, path, b"", ALL_FORMATS))
+
+    def _identity(self, row: _Shelved) -> str:
+        """Return a hash of all that scanning a copybook depends on."""
+        at = row.path, row.section
+        if at not in self._identities:
+            content = self._text(row) if row.is_made and row.section else _content(row)
+            told = f"{row.order} {row.format} {row.path!r} {row.section!r} {type(content).__name__}\n"
+            self._identities[at] = sha256(_bytes(told) + _bytes(content)).hexdigest()
+        return self._identities[at]
 
     @property
     def ambiguous(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -164,11 +184,14 @@ class Copybooks:
         return replace(made, kinds=tuple(kinds), _shown=shown)
 
     def _generated(self, row: _Shelved, lines: int = 0) -> ScannedSource:
-        """Scan what the compiler makes of a DDS, as at least so many lines; what that refers to is taken from the file that is
-        nearest to it.
-        """
+        """Scan what the compiler makes of a DDS, as at least so many lines."""
         from .. import scan
 
+        text = self._text(row)
+        return scan((text + "\n" * (lines - text.count("\n"))).encode(), source_format="free")
+
+    def _text(self, row: _Shelved) -> str:
+        """Return what the compiler makes of a DDS; what that refers to is taken from the file that is nearest to it."""
         name = stem(row.path)
 
         def find(wanted: str) -> dds.Description | None:
@@ -176,8 +199,7 @@ class Copybooks:
             found = self._description(wanted, row.path)
             return next(own, found[1] if found else None)
 
-        text = dds.copybook(name, row.section, find)
-        return scan((text + "\n" * (lines - text.count("\n"))).encode(), source_format="free")
+        return dds.copybook(name, row.section, find)
 
     def _description(self, name: str, beside: str) -> tuple[str, dds.Description] | None:
         """Return the path of the DDS of a file and what it describes; of several, those nearest to another file."""
@@ -230,9 +252,19 @@ def _members(row: _Shelved) -> Iterator[_Shelved]:
 def _scanned(row: _Shelved) -> ScannedSource:
     """Scan a copybook, or the one generated from a map."""
     from .. import scan
+
+    content = _content(row)
+    return scan(content, source_format=row.format if isinstance(content, bytes) else "free")
+
+
+def _content(row: _Shelved) -> bytes | str:
+    """Return the bytes of a copybook, or the text of the one generated from a map."""
     from .bms import copybook
 
     content = row.content() if callable(row.content) else row.content
-    if isinstance(content, bytes):
-        return scan(content, source_format=row.format)
-    return scan(copybook(content), source_format="free")
+    return content if isinstance(content, bytes) else copybook(content)
+
+
+def _bytes(text: bytes | str) -> bytes:
+    """Return bytes that are the same only for the same text, whatever it holds."""
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
