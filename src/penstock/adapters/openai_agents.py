@@ -107,15 +107,19 @@ class _FittedModel(Model):
         input: Any,  # noqa: A002 - the name in the base class
         model_settings: Any,
         tools: Any,
+        output_schema: Any,
+        handoffs: Any,
         *rest: Any,
         **options: Any,
     ) -> Any:
         """Ask the model with as many of the items as fit."""
 
         async def send(shown: Any, settings: Any) -> Any:
-            return await self._model.get_response(system_instructions, shown, settings, tools, *rest, **options)
+            asked = (system_instructions, shown, settings, tools, output_schema, handoffs, *rest)
+            return await self._model.get_response(*asked, **options)
 
-        return await self._carried(send, system_instructions, input, model_settings, tools, options)
+        offered = _definitions(tools, handoffs)
+        return await self._carried(send, system_instructions, input, model_settings, offered, options)
 
     async def stream_response(
         self,
@@ -123,16 +127,19 @@ class _FittedModel(Model):
         input: Any,  # noqa: A002 - as above
         model_settings: Any,
         tools: Any,
+        output_schema: Any,
+        handoffs: Any,
         *rest: Any,
         **options: Any,
     ) -> AsyncIterator[Any]:
         """Ask the model with as many of the items as fit, and yield the events of its answer."""
 
         async def send(shown: Any, settings: Any) -> AsyncIterator[Any]:
-            events = self._model.stream_response(system_instructions, shown, settings, tools, *rest, **options)
-            return await begun(events, _says_nothing)
+            asked = (system_instructions, shown, settings, tools, output_schema, handoffs, *rest)
+            return await begun(self._model.stream_response(*asked, **options), _says_nothing)
 
-        async for event in await self._carried(send, system_instructions, input, model_settings, tools, options):
+        offered = _definitions(tools, handoffs)
+        async for event in await self._carried(send, system_instructions, input, model_settings, offered, options):
             yield event
 
     async def close(self) -> None:
@@ -153,19 +160,22 @@ class _FittedModel(Model):
         def send_shown(shown: Any, reply_tokens: int | None) -> Any:
             return send(shown, settings if reply_tokens is None else replace(settings, max_tokens=reply_tokens))
 
-        # Tools that OpenAI runs itself have no schema here, and are not counted.
         body = {
             "model": getattr(self._model, "model", None),
             "input": ItemHelpers.input_to_new_input_list(items),
             "instructions": system_instructions,
-            "tools": [
-                {"name": tool.name, "description": tool.description, "parameters": tool.params_json_schema}
-                for tool in tools
-                if isinstance(tool, FunctionTool)
-            ],
+            "tools": tools,
             "max_output_tokens": settings.max_tokens,
         }
         return await self._fitting.acall(send_shown, body["input"], body)
+
+
+def _definitions(tools: Any, handoffs: Any) -> list[Json]:
+    """Return what a model is offered as the tools of a request; a handoff to another agent is one."""
+    # Tools that OpenAI runs itself have no schema here, and are not counted.
+    own = [(t.name, t.description, t.params_json_schema) for t in tools if isinstance(t, FunctionTool)]
+    to_others = [(h.tool_name, h.tool_description, h.input_json_schema) for h in handoffs]
+    return [{"name": name, "description": said, "parameters": schema} for name, said, schema in (*own, *to_others)]
 
 
 def _read(shown: Any, _written: Any, _messages: Any) -> list[Any]:
