@@ -48,3 +48,38 @@ def test_a_reply_that_was_cut_is_told_wherever_the_provider_says_so(
     request.override = lambda **_: request
     assert adapter.ContextWindow(8_000).wrap_model_call(request, lambda _: answer) is answer
     assert [told in record.getMessage() for record in caplog.records] == ([True] if told else [])
+
+
+CUSTOM = "custom_tool_call_output"
+
+
+def test_a_custom_call_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenAI's responses API writes it into the content; LangChain lists it among the calls as well, as it does broken ones."""
+    adapter = adapter_alone(monkeypatch, "langchain", NAMES)
+    answer = adapter.AIMessage()
+    call = {"id": "c", "name": "sql", "args": {"__arg1": "select 1"}}
+    broken = {"id": "d", "name": "sql", "args": "{"}
+    content = [{"type": "custom_tool_call", "call_id": "c", "name": "sql", "input": "select 1"}]
+    content += [{"type": "invalid_tool_call", **broken}]
+    vars(answer).update(type="ai", content=content, tool_calls=[call], invalid_tool_calls=[broken])
+    ((_, blocks),) = [adapter._blocks(answer)]
+    assert [(block["type"], block["id"]) for block in blocks] == [("tool_use", "c"), ("tool_use", "d")]
+
+
+def test_the_result_of_a_custom_tool_is_cut_and_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a text it would answer a call of a function, and the API would miss the result of the custom call."""
+    adapter = adapter_alone(monkeypatch, "langchain", NAMES)
+    window = adapter.ContextWindow(8_000)
+
+    def message(output: str) -> Any:
+        made = adapter.ToolMessage()
+        vars(made).update(type="tool", tool_call_id="c", content=[{"type": CUSTOM, "output": output}])
+        made.model_copy = lambda update: SimpleNamespace(**{**vars(made), **update})
+        return made
+
+    request = SimpleNamespace(tool_call={"name": "sql"})
+    cut = window.wrap_tool_call(request, lambda _: message("one more row\n" * 10_000))
+    assert [block["type"] for block in cut.content] == [CUSTOM]
+    assert 1_000 < len(cut.content[0]["output"]) < 9_000
+    assert adapter._edited(message("rows"), {"c": "gone"}).content == [{"type": CUSTOM, "output": "gone"}]
+    assert adapter._blocks(message("rows"))[1][0]["content"] == [{"type": "text", "text": "rows"}]

@@ -103,8 +103,10 @@ def _with(request: Any, messages: list[Any], reply_tokens: int | None) -> Any:
 # ── messages ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _ROLES = {"ai": "assistant", "system": "system"}
-# Blocks of calls, which are also in `tool_calls`.
-_CALLS = {"tool_use", "tool_call", "function_call"}
+# Blocks of calls, which are also in `tool_calls` or `invalid_tool_calls`.
+_CALLS = {"tool_use", "tool_call", "tool_call_chunk", "invalid_tool_call", "function_call", "custom_tool_call"}
+# The result of a custom tool of OpenAI's responses API. It has to stay one, or it would answer a call of a function.
+_CUSTOM = "custom_tool_call_output"
 
 
 def _blocks(message: Any) -> tuple[str, list[Json]]:
@@ -125,18 +127,25 @@ def _block(block: Any) -> Json:
     """Return a block of content as one of the wire."""
     if not isinstance(block, dict):
         return text_block(str(block))
+    if block.get("type") == _CUSTOM:
+        return text_block(_text(block))
     return IMAGE if block.get("type") in {"image", "image_url"} else block
 
 
 def _text(block: Any) -> str:
     """Return the text of a block of content; empty if it has none."""
-    text = block.get("text") if isinstance(block, dict) else block
+    text = block.get(_text_key(block)) if isinstance(block, dict) else block
     return text if isinstance(text, str) else ""
 
 
 def _with_text(block: Any, text: str) -> Any:
     """Return a block of content with another text."""
-    return {**block, "text": text} if isinstance(block, dict) else text
+    return {**block, _text_key(block): text} if isinstance(block, dict) else text
+
+
+def _text_key(block: dict[str, Any]) -> str:
+    """Return the key under which a block of content has its text."""
+    return "output" if block.get("type") == _CUSTOM else "text"
 
 
 def _said(response: Any) -> Json:
@@ -154,7 +163,9 @@ def _said(response: Any) -> Json:
 
 def _edited(message: Any, texts: dict[str, str | None]) -> Any:
     """Return a tool's message with another text as its content."""
-    return message.model_copy(update={"content": texts[message.tool_call_id]})
+    text = texts[message.tool_call_id]
+    is_custom = any(isinstance(block, dict) and block.get("type") == _CUSTOM for block in message.content)
+    return message.model_copy(update={"content": [{"type": _CUSTOM, "output": text}] if is_custom else text})
 
 
 def _note(role: str, text: str) -> Any:
