@@ -17,6 +17,7 @@ from penstock.context.recovery import TooLarge
 from penstock.context.sized import size_of
 from penstock.errors import CallerError
 from penstock.models import Refused, fail, say
+from penstock.overflow.learned import LIFETIME_SECONDS
 from penstock.store import open_store
 from penstock.testing import LoopbackProvider
 from penstock.wires import load, violations
@@ -141,6 +142,24 @@ def test_a_window_that_a_refusal_showed_is_kept_to(store: Store) -> None:
     Agent(fitted, served).read(range(30))
     assert served.refused == 1
     assert WINDOW // 2 < fitted.window_tokens < 2 * WINDOW  # by our count, which is an upper bound
+
+
+@pytest.mark.proves("R-5")
+def test_a_window_that_a_refusal_showed_is_believed_for_a_day(store: Store) -> None:
+    """It may have been a regional cap: after a day without a refusal as much as was promised is sent again."""
+    now = [1_000_000.0]
+    fitted = fitting(store, 20 * WINDOW, clock=lambda: now[0])
+    Agent(fitted, provider()).read(range(15))
+    learned = fitted.window_tokens
+    assert WINDOW // 2 < learned < 2 * WINDOW
+    now[0] += LIFETIME_SECONDS - 1
+    assert fitted.window_tokens == learned
+    now[0] += 1
+    assert fitted.window_tokens == 20 * WINDOW
+    generous = LoopbackProvider("openai-responses", 20 * WINDOW, policy=lambda _: say("Go on."))
+    agent = Agent(fitted, generous, "Read another.")
+    agent.read(range(15))
+    assert inputs(generous)[-1] == agent.history[: len(inputs(generous)[-1])]
 
 
 def test_a_reply_that_leaves_no_room_is_asked_for_shorter(store: Store) -> None:

@@ -223,6 +223,8 @@ def _short(value: Any, before: Any) -> str:
         is_more = value.entries[: len(before.entries)] == before.entries
         edits = f", {len(value.edits)} edits" if value.edits else ""
         return f"{'+' if is_more else '= '}{new[len(before.entries) if is_more else 0 :]}{edits}"
+    if isinstance(value, Limits) and before is None:
+        return f"window_tokens {value.window_tokens}"
     if isinstance(value, Limits) or type(value).__name__ in {"Faults", "Loops"}:
         names = [known.name for known in fields(value)]
         changed = [one for one in names if getattr(value, one) != getattr(before, one)]

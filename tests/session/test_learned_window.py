@@ -13,8 +13,8 @@ from penstock.agent.journal import resumed
 from penstock.agent.loop import Agent
 from penstock.agent.toolbox import Toolbox
 from penstock.models import RemoteModel, call, say
-from penstock.overflow.learned import SMALLEST_TOKENS
-from penstock.session import Ask, Compact, Session
+from penstock.overflow.learned import LIFETIME_SECONDS, SMALLEST_TOKENS
+from penstock.session import Ask, Compact, Session, Ticked
 from penstock.session.limits import PROFILES, Pressure
 from penstock.store import open_store
 from penstock.testing import LoopbackProvider
@@ -56,6 +56,22 @@ def test_the_session_keeps_to_the_window_that_a_refusal_named() -> None:
     assert stage.replayed() == stage.session
     assert stage.replayed().state.limits == limits
     assert json.loads(stage.header)["limits"]["window_tokens"] == BELIEVED, "what it was begun with is not rewritten"
+
+
+@pytest.mark.proves("R-5")
+@pytest.mark.parametrize("is_timed", [False, True])
+def test_a_smaller_window_is_forgotten_when_no_refusal_has_come_for_a_day(is_timed: bool) -> None:
+    """It may have been a regional cap. A refusal before any time was reported counts from the first report."""
+    stage = Stage(window=BELIEVED)
+    if is_timed:
+        stage.feed(Ticked(now_seconds=1_000.0))
+    stage.prompt("Fix the bug.")
+    stage.until_asked()
+    stage.refuse(input=stage.size, limit=REAL)
+    for seconds, window in ((0, REAL), (LIFETIME_SECONDS - 1, REAL), (LIFETIME_SECONDS, BELIEVED)):
+        stage.feed(Ticked(now_seconds=1_000.0 + seconds))
+        assert stage.session.state.limits == PROFILES["default"].scaled(window)
+    assert stage.replayed() == stage.session
 
 
 @pytest.mark.parametrize(

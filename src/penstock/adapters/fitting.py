@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -116,12 +117,14 @@ class Fitting(Generic[M]):
         wire: the wire on which the framework's messages are written.
         read: `read(shown, written, messages)` returns the framework's messages behind those of a request, where `written` are
             `messages` on the wire, and `shown` is what is left of them.
-        window_tokens: how many tokens a request may have, the reply included. Refusals lower it to what the provider states.
+        window_tokens: how many tokens a request may have, the reply included. A refusal lowers it to what the provider states, for
+            a day (R-5).
         reserve_tokens: kept for the reply if a request does not say how long that may be.
         store: where removed content goes; the user's default store if omitted.
         said: returns the answer of `send` as the body of an answer on the wire, so that an empty or truncated answer, or one to a
             silently cut request, is detected (R-6); None for a stream.
         watched: returns a stream that passes on the body of its answer when it has ended: problems with it are logged.
+        clock: seconds since 1970; for tests.
 
     Raises:
         CallerError: for an unknown wire, and a window that is not a whole number above 0.
@@ -137,10 +140,12 @@ class Fitting(Generic[M]):
         store: Store | None = None,
         said: Callable[[Any], Json] = _nothing_said,
         watched: Callable[[Any, Callable[[Json], Any]], Any] | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         if type(window_tokens) is not int or window_tokens < 1:
             raise CallerError(f"window_tokens is a whole number above 0, not {window_tokens!r}")
-        self.window_tokens = window_tokens
+        self._promised_tokens = window_tokens
+        self._clock = clock
         self._wire, self._read, self._store = wire, read, store
         self._said, self._watched = said, watched
         self._reserve_tokens = reserve_tokens
@@ -148,6 +153,11 @@ class Fitting(Generic[M]):
         self._answered: tuple[Observation, ...] = ()  # what the newest answers reported about their input
         self._known: list[_Known] = []
         self._lock = threading.Lock()
+
+    @property
+    def window_tokens(self) -> int:
+        """How many tokens a request may have at present: as promised, or as refusals have shown."""
+        return self._memory.believed_at(self._clock()).window(self._promised_tokens)
 
     # ── tool results ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -290,8 +300,9 @@ class Fitting(Generic[M]):
                     return _Raised(cure.error, refused)
                 # An answer without text may have had other reasons than its size.
                 if refused is not None or overflow.limit is not None:
-                    self._memory = self._memory.refused(attempts[-1])
-                    self.window_tokens = self._memory.window(self.window_tokens)
+                    now = self._clock()
+                    believed = self._memory.believed_at(now)
+                    self._memory = replace(believed.refused(attempts[-1]), refused_at_seconds=now)
                 sized = sized.showing(self._applied(sized.transcript, cure.plan))
                 reply = cure.reserve_tokens or None
         finally:

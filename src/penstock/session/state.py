@@ -14,7 +14,7 @@ from penstock.context import activity
 from penstock.context.handoff import decode
 from penstock.errors import CallerError
 from penstock.overflow import Overflow
-from penstock.overflow.learned import SMALLEST_TOKENS
+from penstock.overflow.learned import LIFETIME_SECONDS, SMALLEST_TOKENS
 from penstock.session import events as ev
 from penstock.session.domains import changed_domain
 from penstock.session.effects import settled_later
@@ -111,6 +111,10 @@ class State:
 
     limits: Limits
     """The limits of the window as it is known by now: a refusal may have named a smaller one."""
+    promised: Limits | None = None
+    """The limits before a refusal named a smaller window; None if none has."""
+    refused_at_seconds: float = 0.0
+    """When the newest refusal came; 0 before any, or if no time was known then."""
     transcript: Transcript
     """Everything that was said; forgetting is an edit of it."""
     phase: Phase = "idle"
@@ -318,9 +322,12 @@ def _refused(state: State, event: ev.Refused) -> State:
     named = overflow.limit if overflow.unit == "tokens" and (overflow.limit or 0) >= SMALLEST_TOKENS else None
     asked = state.reserve_tokens or state.limits.reserve_tokens
     refused = RefusedRequest(transcript=state.transcript, overflow=overflow, reserve_tokens=asked)
+    learned = state.limits.within(named)
     return replace(
         state,
-        limits=state.limits.within(named),
+        limits=learned,
+        promised=state.promised or (None if learned is state.limits else state.limits),
+        refused_at_seconds=state.now_seconds,
         overflow=overflow,
         refusals=(*state.refusals, refused),
         overflow_calls=state.overflow_calls + 1,
@@ -475,9 +482,12 @@ def _effected(state: State, event: ev.Effected) -> State:
 
 
 def _ticked(state: State, event: ev.Ticked) -> State:
-    """Time has passed; a clock that goes back is ignored."""
+    """Time has passed; a clock that goes back is ignored. A smaller window is forgotten if no refusal has come for a day (R-5)."""
     now = max(state.now_seconds, event.now_seconds)
-    return replace(state, now_seconds=now)
+    since = state.refused_at_seconds or now  # a refusal before any time counts from the first
+    if state.promised is None or now - since < LIFETIME_SECONDS:
+        return replace(state, now_seconds=now, refused_at_seconds=since if state.promised else state.refused_at_seconds)
+    return replace(state, now_seconds=now, limits=state.promised, promised=None)
 
 
 def _interrupted(state: State, _event: ev.Interrupted) -> State:
