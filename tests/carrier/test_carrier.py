@@ -18,8 +18,9 @@ from tests.carrier.test_diagnosed import answer, size
 from tests.forks import COMMANDS, warm
 
 from penstock import Carrier
-from penstock.carrier.memory import LIFETIME_SECONDS, Memory
+from penstock.carrier.memory import Memory
 from penstock.models import say
+from penstock.overflow.learned import LIFETIME_SECONDS
 from penstock.testing import LoopbackProvider
 from penstock.text import tokens
 from penstock.wires import wire_named

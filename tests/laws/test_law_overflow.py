@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from random import Random
 from typing import Any
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from tests.overflow.forms import AFTER, WRAPPINGS, make
 from tests.overflow.samples import OTHERS, OVERFLOWS
 
-from penstock.overflow import LearnedLimits, Overflow, classify_overflow, diagnose, kinds, numbers, parse
+from penstock.overflow import Overflow, classify_overflow, diagnose, kinds, numbers, parse
 
 FORMS = 20_000 if os.environ.get("PENSTOCK_HYPOTHESIS") == "long" else 300
 NUMBERS = ("limit", "input", "output", "total", "excess")
@@ -181,24 +180,3 @@ def test_binding_never_raises(text: str) -> None:
     """Any text gives numbers or none."""
     bound = numbers.bind(text.lower())
     assert all(value is None or value >= 0 for value in bound[:5])
-
-
-@pytest.mark.proves("LAW-Overflow")
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("ab"), st.sampled_from("mn"), st.integers(-5, 10**7), st.floats(0, 10**6)),
-        max_size=20,
-    ),
-    st.integers(1, 10**7),
-)
-def test_learned_limits_never_raise_the_window(reports: list[tuple[str, str, int, float]], configured: int) -> None:
-    """Whatever was reported in any order, the window never exceeds the configured one and survives a round trip."""
-    limits = LearnedLimits()
-    for provider, model, limit, at_seconds in reports:
-        limits = limits.observe(provider, model, "x", limit, at_seconds)
-    assert LearnedLimits.from_json(limits.to_json()).window("a", "m", "x", configured) == limits.window(
-        "a", "m", "x", configured
-    )
-    for provider in "ab":
-        assert 0 < limits.window(provider, "m", "x", configured) <= configured
-    assert json.loads(limits.to_json())["entries"] is not None

@@ -23,7 +23,6 @@ from penstock import overflow
 from penstock.cli.refusals import diagnose_command
 from penstock.errors import CallerError
 from penstock.overflow import (
-    LearnedLimits,
     Overflow,
     RefusalRule,
     classify_overflow,
@@ -583,34 +582,6 @@ def test_a_server_that_filled_its_window_to_the_brim_has_cut() -> None:
 def test_a_usage_that_is_not_known_says_nothing(usage: object) -> None:
     """Without a number there is no alarm."""
     assert silent_overflow(usage, window_tokens=100, estimated_tokens=90_000) is None
-
-
-@pytest.mark.proves("O-2")
-def test_learned_limits_only_lower_the_plan_and_are_forgotten() -> None:
-    """They apply per provider, model and endpoint, exclude error codes, take the newest, and expire after a day."""
-    limits = LearnedLimits().observe("vertex", "gemini", "eu", 4000, 1000.0)
-    assert limits.window("vertex", "gemini", "eu", 1_048_576) == 4000
-    assert limits.window("vertex", "gemini", "us", 1_048_576) == 1_048_576
-    assert limits.window("vertex", "gemini", "eu", 2048) == 2048
-    assert limits.window("vertex", "gemini", "eu", 1_048_576, at_seconds=1000.0 + 23 * 3600) == 4000
-    assert limits.window("vertex", "gemini", "eu", 1_048_576, at_seconds=1000.0 + 24 * 3600) == 1_048_576
-    assert limits.observe("vertex", "gemini", "eu", 200, 1001.0) == limits
-    assert limits.observe("vertex", "gemini", "eu", None, 1001.0) == limits
-    newer = limits.observe("vertex", "gemini", "eu", 65536, 2000.0)
-    assert newer.window("vertex", "gemini", "eu", 1_048_576) == 65536
-    assert LearnedLimits.from_json(newer.to_json()) == newer
-    later = newer.observe("other", "model", "x", 8192, 10 * 24 * 3600.0)
-    assert len(later.entries) == 1
-
-
-@pytest.mark.proves("O-2")
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"lifetime_seconds": 1, "entries": [1]}', '{"lifetime_seconds": "x", "entries": []}']
-)
-def test_what_holds_no_learned_limits_is_refused_by_name(text: str) -> None:
-    """A damaged store is an error of the caller, not a wrong window."""
-    with pytest.raises(CallerError, match="not learned limits"):
-        LearnedLimits.from_json(text)
 
 
 RULES = """

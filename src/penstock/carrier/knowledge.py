@@ -12,7 +12,8 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.carrier.memory import LIFETIME_SECONDS, Memory, memory_of
+from penstock.carrier.memory import Memory, memory_of
+from penstock.overflow.learned import LIFETIME_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,14 +14,11 @@ from typing import TYPE_CHECKING
 
 from penstock.context.counts import CONTENT_KINDS, KindCounts
 from penstock.context.provider_counts import Observation, stated
-from penstock.overflow.learned import SMALLEST_TOKENS
+from penstock.overflow.learned import LIFETIME_SECONDS, SMALLEST_TOKENS
 
 if TYPE_CHECKING:
     from penstock.context.recovery import Attempt
 
-# Long enough for a session, short enough for a temporary regional cap.
-LIFETIME_SECONDS = 24 * 3_600.0
-"""How long a lesson is believed after it was last confirmed."""
 _MAX_OBSERVATIONS = 4
 """How many numbers are kept: decisions look at the newest two, the likelihood at all of them."""
 # The share of our count of a request refused without a number: the next request has to be smaller than that one.

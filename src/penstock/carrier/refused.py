@@ -11,8 +11,8 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.carrier.memory import LIFETIME_SECONDS
 from penstock.overflow import Overflow
+from penstock.overflow.learned import LIFETIME_SECONDS
 from penstock.wires import messages_of, wire_named
 
 if TYPE_CHECKING:

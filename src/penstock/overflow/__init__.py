@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.overflow import walk
-from penstock.overflow.learned import Learned, LearnedLimits
 from penstock.overflow.prose import is_prose
 from penstock.overflow.refusal import CATASTROPHIC_TOKENS, MINOR_TOKENS, Diagnosis, Overflow, classify_overflow
 from penstock.overflow.rules import RefusalRule, read_rules
@@ -28,8 +27,6 @@ __all__ = [
     "CATASTROPHIC_TOKENS",
     "MINOR_TOKENS",
     "Diagnosis",
-    "Learned",
-    "LearnedLimits",
     "Overflow",
     "RefusalRule",
     "Silence",
