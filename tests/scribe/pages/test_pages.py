@@ -836,6 +836,47 @@ def test_a_data_set_is_found_once(tmp_path: Path) -> None:
     assert (cards["file"], cards["program"], cards["job"]) == ("CARDS", None, None)
 
 
+ASKING = """\
+ENVIRONMENT DIVISION.
+INPUT-OUTPUT SECTION.
+FILE-CONTROL.
+    SELECT CUST ASSIGN TO CUSTFILE.
+DATA DIVISION.
+FILE SECTION.
+FD  CUST.
+COPY REC.
+PROCEDURE DIVISION.
+    OPEN INPUT CUST.
+    STOP RUN.
+"""
+
+
+@pytest.mark.proves("C-12")
+def test_of_what_a_script_exports_only_names_of_files_are_dd_names(tmp_path: Path) -> None:
+    """The paths of libraries, and whatever else no program calls a file, say nothing of data sets."""
+    (tmp_path / "PAY.cob").write_text(f"PROGRAM-ID. PAY.\n{ASKING}".replace("\n", "\n       "))
+    exported = "LD_PRELOAD=/lib/sql.so JAVA_HOME=/opt/java COB_FILE_PATH=/data DD_CUSTFILE=/data/cust"
+    (tmp_path / "run.sh").write_text(f"export {exported}\ncobcrun PAY\n")
+    told = dict(pages.estate_markdown(estate_at(tmp_path).estate))["index.md"]
+    assert "| `PAY` | [PAY](programs/PAY.md) | `CUSTFILE = /data/cust` · `COB_FILE_PATH = /data` |" in told
+
+
+def test_two_copybooks_of_one_name_are_told_apart_where_both_declare_a_name(tmp_path: Path) -> None:
+    """The data dictionary shows their paths, and the file's name alone where that is enough."""
+    there, out = tmp_path / "estate", tmp_path / "out"
+    for name in ("a", "b"):
+        (there / name).mkdir(parents=True)
+        (there / name / "REC.cpy").write_text(
+            f"       01  C-REC.\n           05  C-NO PIC X.\n           05  {name} PIC X.\n"
+        )
+        (there / name / f"{name}.cob").write_text(f"PROGRAM-ID. {name}.\n{ASKING}".replace("\n", "\n       "))
+    documented((".",), root=Root(str(there)), out=str(out), processes=1)
+    told = (out / "data.md").read_text()
+    found = dict(re.findall(r"^\| `(\S+)` \| .*? \| \d* \| (.*?) \|", told, re.MULTILINE))
+    assert re.fullmatch(r"\[a/REC\.cpy\]\(\S+\), \[b/REC\.cpy\]\(\S+\)", found["C-NO"])
+    assert found["a"] == "[REC](copybooks/REC.md)"
+
+
 def test_the_box_of_a_program_in_cl_without_variables_leads_to_it(tmp_path: Path) -> None:
     """It is listed like any other."""
     there, out = tmp_path / "estate", tmp_path / "out"

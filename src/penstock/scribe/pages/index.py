@@ -102,6 +102,17 @@ def around(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
     yield from _section("Copybooks", table(estate["copybooks"], copybook))
 
 
+def _copybooks_of(term: Json, names: NameIndex) -> Cell:
+    """Return the copybooks that declare a name as links; two files of one name are told apart by their paths."""
+    files = Counter(name for name, _ in {(one["copybook"], one["path"]) for one in term["copybooks"]})
+    return joined(
+        names.file(
+            one["path"], one["path"] if one["path"] and files[one["copybook"]] > 1 else one["copybook"], one["line"]
+        )
+        for one in term["copybooks"]
+    )
+
+
 def dictionary(terms: Sequence[Json], names: NameIndex) -> list[Block]:
     """Return a table of data names, each with all its declarations; the search links to its rows."""
     numbered = [{**term, "number": number} for number, term in enumerate(terms)]
@@ -111,9 +122,7 @@ def dictionary(terms: Sequence[Json], names: NameIndex) -> list[Block]:
             "Name": code("name"),
             "Declared": codes("declared"),
             "Bytes": listed("bytes"),
-            "Copybooks": lambda term: joined(
-                names.file(one["path"], one["copybook"], one["line"]) for one in term["copybooks"]
-            ),
+            "Copybooks": lambda term: _copybooks_of(term, names),
             "Programs": _users("programs", names),
             "Values": lambda term: joined(map(CodeSpan, term["conditions"]), BELOW),
         },

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.cobol.estate.jcl import OF_A_VARIABLE
 from penstock.cobol.estate.members import stem
+from penstock.cobol.graph.jobs import FOLDER
 from penstock.cobol.program import key
 from penstock.scribe.pages.columns import DEEDS
 from penstock.scribe.pages.terms import Terms, namings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from penstock.cobol.estate import Estate as Linked
     from penstock.cobol.estate import User
@@ -118,6 +120,7 @@ def _jobs(linked: Linked) -> Iterator[JobView]:
     for located in linked.programs:
         for run in linked.runs(located.facts.program):
             ran.setdefault((run.path, run.job), {})[located.facts.program] = None
+    asked = {FOLDER, *_names_of_files(linked)}
     for member in linked.members:
         for job in member.jobs:
             name = job.name or member.name
@@ -125,18 +128,36 @@ def _jobs(linked: Linked) -> Iterator[JobView]:
                 "name": name,
                 "kind": "job" if job.kind == "job" else "procedure",
                 "path": member.path,
-                "steps": list(map(_step, job.steps)),
+                "steps": [_step(step, asked) for step in job.steps],
                 "runs": list(ran.get((member.path, name), ())),
             }
 
 
-def _step(step: LinkedStep) -> StepView:
+def _names_of_files(linked: Linked) -> Iterator[str]:
+    """Yield the names by which programs ask for their files."""
+    for located in linked.programs:
+        for file in located.facts.files:
+            yield key(file.dd or "")
+            yield from (key(one.value) for one in file.named_by)
+
+
+def _step(step: LinkedStep, asked: Container[str]) -> StepView:
+    """Return a step as its row shows it.
+
+    Args:
+        step: The step.
+        asked: The names by which programs ask for their files: a script exports many variables that have none (`LD_PRELOAD`).
+    """
     return {
         "name": step.name,
         "programs": list(step.programs),
         "procedure": step.procedure,
         "line": step.line,
-        "dds": [{"name": dd.name, "datasets": list(dd.dsns)} for dd in step.dds],
+        "dds": [
+            {"name": dd.name, "datasets": list(dd.dsns)}
+            for dd in step.dds
+            if dd.disp != OF_A_VARIABLE or dd.name in asked
+        ],
     }
 
 
