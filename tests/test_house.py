@@ -191,7 +191,9 @@ def test_importing_opens_no_socket_and_no_file_of_ours() -> None:
         "(event == 'open' and not str(args[0]).endswith(('.py', '.pyc', '.pth', '.cfg', '.so'))) else None)\n"
         "import penstock\npenstock.Tools\nprint(seen)"
     )
-    seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    # Without -B, Python itself would write the compiled form of a module that was just edited.
+    words = [sys.executable, "-B", "-c", code]
+    seen = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     assert seen.strip() == "[]"
 
 
