@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from penstock.agent import todos
 from penstock.agent.editing import Editing
 from penstock.agent.journal import resumed
 from penstock.agent.loop import Agent
+from penstock.agent.shell import Shell
 from penstock.cli.watching import work
 from penstock.errors import CallerError
 from penstock.models import ScriptedModel, call, calls, fail, refuse, say
@@ -245,6 +247,25 @@ def test_the_same_call_with_the_same_result_is_told_and_then_ended(begun: Callab
     assert "no progress" in run.message
     assert run.message.endswith(f'\nTo continue: penstock resume {run.session} "QUESTION"')
     assert agent.run("Try another way.").answer == "Right."
+
+
+TESTED = r"""printf '1 failed in 0.%ss (0:00:%02d)\n<T at 0x7f%s>' $(date +'%N %S %N') | tee report.txt"""
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="a wall for the shell is needed")
+@pytest.mark.proves("S-13")
+@pytest.mark.parametrize("changes", [False, True])
+def test_a_result_that_differs_in_its_times_is_progress_only_after_a_change(
+    changes: bool, begun: Callable[..., Agent], store: Store, tree: Path
+) -> None:
+    """Tests that are repeated print other seconds each time; after an edit, the seconds may be what was sought."""
+    shell, root = Shell(str(tree), store=store), Root(tree)
+    edits = [call("write_file", path="new.txt", content=str(number)) for number in range(5)] if changes else []
+    runs = [call("run_command", command=TESTED) for _ in range(5)]
+    steps = [step for pair in zip(edits, runs, strict=True) for step in pair] if changes else runs
+    with closing(shell), closing(root):
+        run = begun(ScriptedModel([*steps, say("Done.")]), acting=[shell, Editing(root)]).run("Test.")
+    assert (run.outcome, run.turns) == (("answered", 11) if changes else ("loop", 5))
 
 
 @pytest.mark.proves("S-11")

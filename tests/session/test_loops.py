@@ -6,7 +6,7 @@ import pytest
 from tests.session.stage import Stage, outcome, viewed
 
 from penstock.session import Ask, Compact, Stop
-from penstock.session.loops import ALTERNATING, LOOK_BACK, Loops, looping
+from penstock.session.loops import ALTERNATING, LOOK_BACK, Loops, looping, without_times
 from penstock.wires import ToolCall
 
 
@@ -150,3 +150,42 @@ def test_a_compaction_is_not_repeated_on_the_same() -> None:
             stage.compact(step)
             assert isinstance(stage.step(), Ask)
     assert stage.session.state.compactions
+
+
+@pytest.mark.proves("S-13")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("exit code: 1 | 9.2 s", "exit code: 1 | 10.7 s"),
+        ("2 failed, 470 passed in 72.88s (0:01:12)", "2 failed, 470 passed in 3.63s (0:00:03)"),
+        ("Ran 3 tests in 0.001s", "Ran 3 tests in 0.002s"),
+        ("ok  pkg  0.012s", "ok  pkg  1.5s"),
+        ("  adds two (5 ms)", "  adds two (12 ms)"),
+        ("Start at 15:04:03, transform 45ms", "Start at 15:04:09, transform 46ms"),
+        ("Finished in 0.12 seconds", "Finished in 0.2 seconds"),
+        ("BUILD FAILED in 3s", "BUILD FAILED in 12s"),
+        ("<Foo object at 0x7f3a10bc>", "<Foo object at 0x7f3b20ff>"),
+        ("/tmp/pytest-of-me/pytest-3/x0", "/tmp/pytest-of-me/pytest-12/x0"),
+        ("penstock page uMGSGJq0P1YNHAjdzx1eT4", "penstock page teMuIOxg7UwrObjoD7J9o6"),
+    ],
+)
+def test_how_long_a_test_took_says_nothing_new(one: str, other: str) -> None:
+    """What runners and builds print of clocks and of their process is left out."""
+    assert without_times(one) == without_times(other)
+
+
+@pytest.mark.proves("S-13")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("2 failed", "3 failed"),
+        ("web-1  Running  60s", "web-1  Running  120s"),
+        ("loss 0.51", "loss 0.49"),
+        ("a.py:12:34: E1", "a.py:13:34: E1"),
+        ("v1.5.2", "v1.6.2"),
+        ("1.5 set", "1.6 set"),
+    ],
+)
+def test_other_numbers_are_results(one: str, other: str) -> None:
+    """A count, a score, a place and the age of what somebody waits for differ."""
+    assert without_times(one) != without_times(other)

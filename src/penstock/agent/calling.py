@@ -15,6 +15,7 @@ from penstock.agent.protocols import Done
 from penstock.agent.record_types import CHANGED, EDITED, SEEN, TRACKED
 from penstock.session import Effected, Intended, Outcome, Replied, Returned, after
 from penstock.session.effects import settled_later
+from penstock.session.loops import without_times
 from penstock.text import escape
 from penstock.text.calls import PYTHON
 from penstock.text.calls import Call as ToolHint
@@ -44,6 +45,8 @@ class Calling:
         """The open calls as the model made them; None if a resume knows them only from the journal."""
         self._after: dict[str, str] = {}
         """What this run wrote into files, by path: the handle of the newest content."""
+        self._steady: dict[str, tuple[str, str]] = {}
+        """The results since a file was changed, by fingerprints of their calls: of each without times, and its own digest."""
         self.newest = ""
         """The newest call of this run and its result, in a line for the person; empty before any."""
 
@@ -83,9 +86,7 @@ class Calling:
             self.newest = f"{call.name} {_beginning(call.arguments, _SHOWN_CHARS)}: {shown}"
             if done.advice:
                 listener.step(session, done.advice)
-            # Of the result as the model sees it, before advice is added: the same result has the same digest, however often the
-            # model was advised.
-            digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+            digest = self._digest(call, done, text)
             advice = session.advice(call, digest)
             rows.append((call, f"{text}\n{advice}" if advice else text, done.failed))
             outcomes.append(Outcome(call_id=call.id, failed=done.failed, is_refusal=done.is_refusal, digest=digest))
@@ -151,6 +152,24 @@ class Calling:
             driver.feed(note)
         return done
 
+    def _digest(self, call: ToolCall, done: Done, text: str) -> str:
+        """Return the fingerprint of a result, by which a loop is noticed (S-13).
+
+        It is of the text as the model sees it, before advice is added: the same result has the same digest, however often the
+        model was advised. As long as no file was changed, a result that differs only in how long it took has the digest of the
+        one before: tests that are repeated print other seconds each time. After a change the seconds may be what was sought.
+        """
+        made, said = _fingerprint(f"{call.name} {call.arguments}"), _fingerprint(without_times(text))
+        if (
+            done.change is not None or done.changed
+        ) and made not in self._steady:  # a test may rewrite its own report each time
+            self._steady.clear()
+        before, digest = self._steady.get(made, ("", ""))
+        if said != before:
+            digest = _fingerprint(text)
+            self._steady[made] = said, digest
+        return digest
+
     def _keep_change(self, effect_id: str, change: Change | None) -> KeptEdit | None:
         """Keep both contents of a file, and record their handles: for an undo, and for anyone whose change is overwritten
         (S-16).
@@ -185,6 +204,11 @@ class Calling:
         if told == "not done":
             return None
         return Done(text=settled_later(effect.kind, effect.what, told), failed=told == "unknown")
+
+
+def _fingerprint(text: str) -> str:
+    """Return a short digest of a text."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _beginning(text: str, chars: int) -> str:

@@ -6,6 +6,7 @@ before. A changed result is progress. Leaves to others: what a call does, and wh
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,6 +22,22 @@ ALTERNATING = "[Two calls take turns with the same results: nothing new will com
 def looping(times: int) -> str:
     """Return the message to a model next to a result that it has had before."""
     return f"[The same result, {times} times now: nothing has changed. Try another way, or say what is missing.]"
+
+
+# Durations as test runners and builds print them, times of day, and what a process makes up anew each time: addresses, pytest's
+# numbered folders, handles of outputs kept whole. Whole seconds stay, except after `in`: `AGE 60s` is how long somebody waited.
+_INCIDENTAL = re.compile(
+    r"(?<![\w.])\d+(?:[.,]\d+)? ?(?:[mµun]s|milliseconds)\b"
+    r"|(?<![\w.])\d+[.,]\d+ ?(?:s|secs?|seconds?|min|minutes?)\b"
+    r"|(?<=\bin )\d+ ?s(?:econds?)?\b"
+    r"|(?<!\d)\d+:\d\d:\d\d(?:[.,]\d+)?"
+    r"|\b0x[0-9a-fA-F]{6,}\b|(?<=/pytest-)\d+\b|(?<!\w)[0-9A-Za-z]{22}(?!\w)"
+)
+
+
+def without_times(text: str) -> str:
+    """Return a result without what differs each time a command is repeated: how long it took, when, addresses, handles."""
+    return _INCIDENTAL.sub("…", text)
 
 
 class Did(NamedTuple):
