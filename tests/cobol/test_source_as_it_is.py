@@ -20,6 +20,8 @@ from .sources import fixed, program
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from penstock.cobol.estate import Kind
+
 pytestmark = pytest.mark.proves("C-14")
 
 HEADER = fixed("LINKAGE SECTION.", "01  ASKED PIC X.", "PROCEDURE DIVISION USING ASKED.")
@@ -450,6 +452,18 @@ def test_of_several_copybooks_the_nearest_is_taken() -> None:
         assert shelf.path("RATES", None, "live/src/PAY.cbl") == "live/lib/RATES.cpy"
         assert shelf.path("RATES", None, "bak/src/PAY.cbl") == "bak/lib/RATES.cpy"
         assert shelf.path("RATES", None, "PAY.cbl") == shelf.path("RATES") == "RATES.cpy"
+
+
+def test_a_copybook_may_have_a_remark_behind_its_name() -> None:
+    """Some keep the kind of a member there; but a file of the very name, which may have an old copy beside it, comes first."""
+    remarked: tuple[str, Kind, bytes] = ("a/RATES(COPY).txt", "copybook", b"01 A PIC X.")
+    assert Copybooks([remarked]).path("rates") == "a/RATES(COPY).txt"
+    assert Copybooks([remarked]).path("copy") is None
+    shelf = Copybooks([remarked, ("b/RATES.cpy", "copybook", b"01 B PIC X."), ("b/RATES (1).cpy", "copybook", b"")])
+    assert shelf.path("RATES", None, "a/PAY.cbl") == shelf.path("RATES", None, "b/PAY.cbl") == "b/RATES.cpy"
+    assert shelf.ambiguous == ()
+    called: tuple[str, Kind, bytes] = ("a/RATES.cbl", "cobol", program("    GOBACK.", name="RATES").encode())
+    assert Copybooks([remarked, called]).path("RATES") == "a/RATES(COPY).txt"
 
 
 def test_of_copybooks_that_are_equally_near_a_text_is_taken_last() -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..program import ALL_FORMATS, DESCRIBED, key
 from . import dds
 from .kinds import decoded, is_of_a_shop
-from .members import shared_folders, stem
+from .members import copied_as, shared_folders, stem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -56,7 +56,7 @@ class Copybooks:
         """The map sources by the names of their maps."""
         for path, kind, data in files:
             if kind in _ORDER:
-                self._found.setdefault(key(stem(path)), []).append(_Shelved(_ORDER[kind], path, data))
+                self._found.setdefault(key(copied_as(path)), []).append(_Shelved(_ORDER[kind], path, data))
         for member in members:
             for mapset in member.mapsets:
                 # A program copies a mapset by its name or by that of the member that contained its copybook.
@@ -68,7 +68,7 @@ class Copybooks:
                 self._described.setdefault(key(member.name), []).append((member.path, member.described))
         for rows in self._found.values():
             # At equal distance, a file with a source suffix is preferred to a `.txt` file.
-            rows.sort(key=lambda row: (row.order, row.path.lower().endswith(".txt"), row.path))
+            rows.sort(key=lambda row: (*row.rank, row.path.lower().endswith(".txt"), row.path))
         self._scanned: dict[tuple[str, str], ScannedSource] = {}
         self._identities: dict[tuple[str, str], str] = {}
         self._sections: dict[str, list[_Shelved]] | None = None
@@ -118,7 +118,7 @@ class Copybooks:
     @property
     def ambiguous(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Names that match more than one file of the same rank, with their paths, the preferred one first."""
-        found = {name: [row.path for row in rows if row.order == rows[0].order] for name, rows in self._found.items()}
+        found = {name: [row.path for row in rows if row.rank == rows[0].rank] for name, rows in self._found.items()}
         return tuple((name, tuple(paths)) for name, paths in sorted(found.items()) if len(paths) > 1)
 
     def _row(self, name: str, library: str | None, beside: str) -> _Shelved | None:
@@ -140,7 +140,7 @@ class Copybooks:
         if library is not None:
             rows = [row for row in rows if key(library) in map(key, row.path.split("/")[:-1])] or rows
             rows = rows or [row for row in self._section(member) if row.path != beside]
-        rows = sorted(rows, key=lambda row: (row.order, -shared_folders(row.path, beside)))
+        rows = sorted(rows, key=lambda row: (*row.rank, -shared_folders(row.path, beside)))
         if rows and rows[0].is_made:
             # A shop may name its copybooks like its programs: what the compiler was given is preferred to what we generate.
             return next((row for row in rows[1:] if self._is_layout(row)), rows[0])
@@ -226,6 +226,11 @@ class _Shelved(NamedTuple):
     content: CopybookText | Mapset
     section: str = ""
     format: Format | None = None
+
+    @property
+    def rank(self) -> tuple[int, bool]:
+        """The order, and whether its name has a remark, as a copy of a file beside it has: a lower rank is preferred."""
+        return self.order, copied_as(self.path) != stem(self.path)
 
     @property
     def is_made(self) -> bool:

@@ -85,6 +85,12 @@ def stem(path: str) -> str:
     return whole[1] if whole else name.partition(".")[0]
 
 
+def copied_as(path: str) -> str:
+    """Return the name by which a file is copied: that of its member, without a remark behind it; `RATE` of `RATE(COPY).txt`."""
+    name = stem(path)
+    return name.partition("(")[0].rstrip() or name
+
+
 def shared_folders(path: str, other: str) -> int:
     """Return how many folders, from the outermost on, two paths have in common."""
     pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
-from ..estate.members import stem
+from ..estate.members import copied_as, stem
 from ..facts.data import WHOLE
 from ..facts.files import records_of
 from ..facts.flow import EVENT, MAIN, is_jump
@@ -78,7 +78,7 @@ class _Drawing:
         self._facts, self._scanned, self._path, self._is_whole = facts, program, path, is_whole
         self._copybooks = copybooks
         self._is_copybook = facts.type == "copybook"
-        self._name = name = key(stem(path)) if self._is_copybook else program_name(program.called or stem(path))
+        self._name = name = key(copied_as(path)) if self._is_copybook else program_name(program.called or stem(path))
         self._data = DataNames(facts.items, facts.outer)
         self._items = self._data.items
         self._records = records_of(facts.items)

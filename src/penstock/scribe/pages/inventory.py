@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.cobol.estate.jcl import OF_A_VARIABLE
-from penstock.cobol.estate.members import stem
+from penstock.cobol.estate.members import copied_as, stem
 from penstock.cobol.graph.jobs import FOLDER
 from penstock.cobol.program import key
 from penstock.scribe.pages.columns import DEEDS
@@ -200,7 +200,7 @@ def _copybooks(programs: Mapping[str, Json], layouts: Mapping[str, Json]) -> lis
     for page, document in layouts.items():
         ids.setdefault(document["header"]["file_name"], page)
     # By name and path. A path of "" is a name without a file; every file is there from the start, even if nobody copies it.
-    users: dict[tuple[str, str], dict[str, None]] = {(key(stem(path)), path): {} for path in ids}
+    users: dict[tuple[str, str], dict[str, None]] = {(key(copied_as(path)), path): {} for path in ids}
     system: set[str] = set()
     for page, document in programs.items():
         for used in document["copybooks_used"]:
