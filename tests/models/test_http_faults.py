@@ -319,6 +319,23 @@ def test_events_may_be_cut_anywhere_and_end_their_lines_in_any_way() -> None:
     assert body["note"] == "é"
 
 
+@pytest.mark.parametrize("head", [EVENTS + "\ufeff", EVENTS.replace("stream", "stream; charset=iso-8859-1")])
+def test_events_are_utf_8_with_or_without_a_mark(head: str) -> None:
+    """Whatever the header says, and with a byte order mark in front or without: so the standard has it."""
+    with peer(head + chunk("caf\u00e9").replace("\\u00e9", "\u00e9") + chunk(finish="stop")) as serving:
+        body = remote(serving.url).send(ASKED, on_text=nothing)
+    assert body["choices"][0]["message"]["content"] == "caf\u00e9"
+
+
+def test_a_stream_that_is_left_at_its_end_leaves_no_task(caplog: pytest.LogCaptureFixture) -> None:
+    """What still reads is closed by a task, which gets its turn before the loop ends."""
+    stream = (chunk("hi") + chunk(finish="stop") + "data: [DONE]\n\n").replace("\n", "\r")
+    with peer(EVENTS + stream) as serving:
+        assert remote(serving.url).send(ASKED, on_text=nothing)
+    gc.collect()
+    assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
+
+
 def test_a_server_that_does_not_stream_answers_all_the_same() -> None:
     """The words then come at once."""
     pieces: list[str] = []

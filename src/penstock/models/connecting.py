@@ -143,6 +143,7 @@ async def _end_loop() -> None:
 
 async def _cancel_rest() -> None:
     """Cancel everything running in this loop, and wait until it has closed what it opened."""
+    await asyncio.sleep(0)  # a generator that was left in the middle is closed by a task that the loop creates only now
     rest = asyncio.all_tasks() - {asyncio.current_task()}
     for task in rest:
         task.cancel()

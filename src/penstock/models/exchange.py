@@ -259,6 +259,8 @@ async def _events(response: httpx2.Response, wire: str) -> AsyncIterator[tuple[s
     """Yield the name and the data of each event of a stream: server-sent events, or the nameless frames of a wire with its own."""
     frames = wire_named(wire).answers.frames
     if frames is None:
+        # Events are UTF-8 whatever a header says, and may begin with a byte order mark (HTML standard, 9.2.5).
+        response.encoding = "utf-8-sig"
         async for event in httpx2.EventSource(response, MAX_ANSWER_BYTES):
             yield event.event, event.data
         return
