@@ -537,6 +537,45 @@ def test_permissions_and_attributes_stay(root: Root, file: Path) -> None:
     assert (os.getxattr(file, "user.note"), os.getxattr(file, "system.posix_acl_access")) == (b"keep me", access)
 
 
+@pytest.mark.parametrize(
+    ("taken", "named", "asked"),
+    [
+        ((-1, 77), "its owner (4242)", [(4242, 77), (-1, 77)]),
+        (None, "its owner (4242:77)", [(4242, 77), (-1, 77)]),
+    ],
+)
+def test_of_an_owner_who_cannot_be_kept_the_group_is(
+    root: Root,
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    taken: tuple[int, int] | None,
+    named: str,
+    asked: list[tuple[int, int]],
+) -> None:
+    """Else whoever shares the file by its group would lose it; and it does not run as us what ran as them."""
+    file.chmod(0o6755)
+    given: list[tuple[int, int]] = []
+    status = os.fstat
+
+    def others(descriptor: int) -> os.stat_result:
+        found = status(descriptor)
+        is_file = stat.S_ISREG(found.st_mode) and found.st_size == len("old") and found.st_mode & stat.S_ISUID
+        return os.stat_result((*found[:4], 4242, 77, *found[6:])) if is_file else found
+
+    def give(descriptor: int, owner: int, group: int) -> None:
+        del descriptor
+        given.append((owner, group))
+        if (owner, group) != taken:
+            raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fstat", others)
+    monkeypatch.setattr(os, "fchown", give)
+    with root.alone_with(b"f.txt"):
+        assert root.replace_file(b"f.txt", b"new", b"old") == (named,)
+    assert given == asked
+    assert stat.S_IMODE(file.stat().st_mode) == 0o755
+
+
 @pytest.mark.skipif(not hasattr(os, "setxattr"), reason="attributes are read by Linux's calls")
 def test_what_cannot_be_kept_is_named(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The caller of the edit gets its name."""

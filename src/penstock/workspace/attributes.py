@@ -36,18 +36,30 @@ def give(new: int, old: int) -> tuple[str, ...]:
     if sys.platform == "win32":  # where replacing a file keeps them (ReplaceFileW)
         return ()
     status = os.fstat(old)
-    lost = []
-    if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
-        try:
-            os.fchown(new, status.st_uid, status.st_gid)
-        except PermissionError:  # only root may give files away
-            lost.append(f"its owner ({status.st_uid}:{status.st_gid})")
-    # Before the attributes, whose access list is finer than the mode; after the owner, because changing it clears mode bits.
-    os.fchmod(new, stat.S_IMODE(status.st_mode))
+    lost = _owner(new, status)
+    # Before the attributes, whose access list is finer than the mode; after the owner, because changing it clears mode bits. A
+    # program that ran as its owner would run as us, with our rights, if it lost that owner.
+    as_owner = stat.S_ISUID | stat.S_ISGID if lost else 0
+    os.fchmod(new, stat.S_IMODE(status.st_mode) & ~as_owner)
     lost += _attributes(old, new)
     if status.st_nlink > 1:
         lost.append("its other names, which keep the old content")
     return tuple(lost)
+
+
+def _owner(new: int, old: os.stat_result) -> list[str]:
+    """Give a file the owner and the group of another; return what it could not be given."""
+    if (old.st_uid, old.st_gid) == (os.geteuid(), os.getegid()):
+        return []
+    try:
+        os.fchown(new, old.st_uid, old.st_gid)
+    except PermissionError:  # only root may give files away, but whoever is in a group may give it theirs
+        try:
+            os.fchown(new, -1, old.st_gid)
+        except PermissionError:
+            return [f"its owner ({old.st_uid}:{old.st_gid})"]
+        return [f"its owner ({old.st_uid})"]
+    return []
 
 
 def _attributes(old: int, new: int) -> list[str]:
