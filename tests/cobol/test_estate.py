@@ -462,7 +462,6 @@ def test_copybooks_are_found_case_blind_and_before_programs() -> None:
         "old/body.cpy",
         None,
     )
-    assert shelf.ambiguous == (("BODY", ("new/BODY.cpy", "old/body.cpy")),)
     derived = shelf("menu", None)
     assert derived is not None
     assert shelf.path("MENU") == "maps/menu.bms"
@@ -664,12 +663,6 @@ def test_what_is_nowhere_is_missing(estate: Estate) -> None:
     ]
 
 
-def test_programs_of_one_name_are_ambiguous() -> None:
-    """Both paths are reported."""
-    twice = [known(program("    GOBACK.", name="A"), path) for path in ("x/a.cbl", "y/a.cbl")]
-    assert Estate([], twice).ambiguous == (("A", ("x/a.cbl", "y/a.cbl")),)
-
-
 def test_a_procedure_that_runs_itself_ends() -> None:
     """Its steps count once."""
     text = "//P PROC\n//S EXEC PGM=A\n//T EXEC P\n// PEND\n//J JOB\n//U EXEC P\n"
@@ -678,10 +671,11 @@ def test_a_procedure_that_runs_itself_ends() -> None:
 
 
 def test_members_say_what_they_define() -> None:
-    """Jobs, maps, resources, tables and databases are named once each."""
-    assert job().defines == ("PAYJOB",)
-    assert member("m.bms", "bms", MAP.encode()).defines == ("MENU", "MENU1")
-    assert member("r.csd", "csd", CSD.encode()).defines == ("MENUPGM", "MENU")
+    """Jobs, maps and resources are named once each."""
+    (mapset,) = member("m.bms", "bms", MAP.encode()).mapsets
+    assert [one.name for one in job().jobs] == ["PAYJOB"]
+    assert (mapset.name, [one.name for one in mapset.maps]) == ("MENU", ["MENU1"])
+    assert {one.name for one in member("r.csd", "csd", CSD.encode()).resources} == {"MENUPGM", "MENU"}
     assert (job().name, job().lines) == ("payjob", 22)
 
 

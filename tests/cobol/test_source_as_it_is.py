@@ -461,7 +461,6 @@ def test_a_copybook_may_have_a_remark_behind_its_name() -> None:
     assert Copybooks([remarked]).path("copy") is None
     shelf = Copybooks([remarked, ("b/RATES.cpy", "copybook", b"01 B PIC X."), ("b/RATES (1).cpy", "copybook", b"")])
     assert shelf.path("RATES", None, "a/PAY.cbl") == shelf.path("RATES", None, "b/PAY.cbl") == "b/RATES.cpy"
-    assert shelf.ambiguous == ()
     called: tuple[str, Kind, bytes] = ("a/RATES.cbl", "cobol", program("    GOBACK.", name="RATES").encode())
     assert Copybooks([remarked, called]).path("RATES") == "a/RATES(COPY).txt"
 
@@ -470,7 +469,6 @@ def test_of_copybooks_that_are_equally_near_a_text_is_taken_last() -> None:
     """Text files may be anything, such as listings; one that is nearer is still taken."""
     shelf = Copybooks([("a/RATES.TXT", "copybook", b"01 A PIC X."), ("b/RATES.cpy", "copybook", b"01 A PIC X.")])
     assert (shelf.path("RATES"), shelf.path("RATES", None, "a/PAY.cbl")) == ("b/RATES.cpy", "a/RATES.TXT")
-    assert shelf.ambiguous == (("RATES", ("b/RATES.cpy", "a/RATES.TXT")),)
 
 
 def test_a_library_of_nonstop_holds_many_copybooks() -> None:

@@ -115,12 +115,6 @@ class Copybooks:
             self._identities[at] = sha256(_bytes(told) + _bytes(content)).hexdigest()
         return self._identities[at]
 
-    @property
-    def ambiguous(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Names that match more than one file of the same rank, with their paths, the preferred one first."""
-        found = {name: [row.path for row in rows if row.rank == rows[0].rank] for name, rows in self._found.items()}
-        return tuple((name, tuple(paths)) for name, paths in sorted(found.items()) if len(paths) > 1)
-
     def _row(self, name: str, library: str | None, beside: str) -> _Shelved | None:
         """Return the copybook of a name; a suffix, a library or the folder in front of the name chooses among several."""
         if library is not None and DESCRIBED.fullmatch(library):

@@ -148,10 +148,6 @@ class Estate:
             key(located.facts.program): located.facts.inherits for located in self.programs if located.facts.inherits
         }
         self._names = ProgramNames((NamedEntry(name, key(stem(one.path)), _place(one)) for name, one in entries), above)
-        self._paths: dict[str, dict[str, None]] = {}
-        """The files of the programs of each name."""
-        for name, located in entries:
-            self._paths.setdefault(name, {}).setdefault(located.path)
         self._procedures: dict[str, dict[str, None]] = {}  # the programs of each database procedure
         for member in self.members:
             for one in member.procedures:
@@ -213,11 +209,6 @@ class Estate:
     def missing(self) -> tuple[Missing, ...]:
         """What is used but not here, by kind and name."""
         return tuple(Missing(kind, name, tuple(users)) for (kind, name), users in sorted(self._missing.items()))
-
-    @property
-    def ambiguous(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The names that several programs have, with their paths."""
-        return tuple((name, tuple(paths)) for name, paths in sorted(self._paths.items()) if len(paths) > 1)
 
     def _resources(self, member: Member) -> None:
         """Record the transactions that a member defines."""

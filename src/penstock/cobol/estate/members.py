@@ -59,20 +59,6 @@ class Member(NamedTuple):
         """The member name, by its file."""
         return stem(self.path)
 
-    @property
-    def defines(self) -> tuple[str, ...]:
-        """The names of everything that it defines, each once."""
-        found = (
-            *(job.name for job in self.jobs),
-            *(name for mapset in self.mapsets for name in (mapset.name, *(one.name for one in mapset.maps))),
-            *(resource.name for resource in self.resources),
-            *(table.name for table in self.tables),
-            *(psb.name for psb in self.psbs),
-            *(dbd.name for dbd in self.dbds),
-            *(procedure.name for procedure in self.procedures),
-        )
-        return tuple(dict.fromkeys(filter(None, found)))
-
 
 _OF_LIBRARY = re.compile(r"[\w$#@-]+(?:\.[\w$#@-]+)+\(([A-Z$#@][A-Z0-9$#@]{0,7})\)", re.IGNORECASE)
 """The beginning of a file's name that has the whole name of a data set member."""

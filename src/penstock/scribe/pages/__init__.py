@@ -4,9 +4,8 @@
     for path, text in site(estate, listings): ...
 
 Values in, texts out: what a document says, in the order in which a maintainer asks, with every citation. The content is decided
-once
-(`program`, `copybook`, `index`), as blocks that are neither Markdown nor HTML; each format renders all of them. Nothing here opens
-a user's file. Law: a name or a literal of a program can only be read, wherever it is shown.
+once (`program`, `copybook`, `index`), as blocks that are neither Markdown nor HTML; each format renders all of them. Nothing here
+opens a user's file. Law: a name or a literal of a program can only be read, wherever it is shown.
 Leaves to others: what is known (`documents`), and who writes the files.
 """
 

@@ -123,8 +123,7 @@ class TableBlock(NamedTuple):
     """Columns with one cell for each row; `numbers` are the columns that are aligned right.
 
     `anchors` are the link targets of the rows, empty for a row that nothing links to; `depths` says how far each row's first cell
-    is
-    indented, to show levels of data. Both are empty if no row has any.
+    is indented, to show levels of data. Both are empty if no row has any.
     """
 
     columns: tuple[TableColumn, ...]

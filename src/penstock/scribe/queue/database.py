@@ -191,13 +191,6 @@ class Database:
         """
         self._tried(partial(_rows, statement, values), self._let_go)
 
-    @contextmanager
-    def alone(self, number: int) -> Iterator[bool]:
-        """Yield whether nobody else holds the lock of this number; if so, it is held until this ends."""
-        with self._pool.connection() as connection, connection.transaction():
-            found = connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (number,)).fetchone()
-            yield bool(found and found[0])
-
     def _translated(self, error: Exception) -> StoreFault:
         if isinstance(error, self._none_in_time):
             error = self._why_not() or error

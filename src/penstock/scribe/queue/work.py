@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.errors import described
@@ -111,8 +110,6 @@ class Workshop:
         self._lock = threading.Lock()
         self._estates: dict[int, QueuedEstate] = {}
         self._desks: dict[tuple[str, int | None], tuple[ModelPool, MeteredModel]] = {}
-        self.asked = Counter[str]()
-        """How many chunks ended with each outcome, for observers."""
 
     def stop(self) -> None:
         """End what is under way at the providers."""
@@ -426,8 +423,6 @@ class Workshop:
             )
             for one in ended
         ]
-        self.asked.update(one.state for one in ended)
-
         if not rows:
             return
         self._database.rows(
