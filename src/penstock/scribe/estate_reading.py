@@ -90,7 +90,7 @@ class FileReader:
 
     def __init__(self, setup: ReadSetup) -> None:
         self._files, self._format = setup.files, setup.source_format
-        self._shelf = shelf(setup.files, setup.members)
+        self._shelf = Copybooks(setup.files, setup.members)
         self._spool, self._makes_documents = Spool(setup.spool), setup.makes_documents
 
     def __call__(self, number: int) -> FileRead:
@@ -152,11 +152,6 @@ def _for_links(facts: Facts) -> Facts:
 def members_of(found: Iterable[GatheredFile]) -> list[Member]:
     """Return the files other than programs, as the estate knows them."""
     return [member(one.path, one.kind, one.data) for one in found if one.kind != "cobol"]
-
-
-def shelf(found: Iterable[GatheredFile], members: Iterable[Member]) -> Copybooks:
-    """Return where copybooks are looked up."""
-    return Copybooks(found, members)
 
 
 def _declared(file: GatheredFile, one: ScannedFile) -> Member | None:
