@@ -17,8 +17,8 @@ from .values import CitedLine, EstateEdge, NodeId, by_field, less_sure
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .consequences import Consequences, Wave
-    from .estates import EstateGraph
+    from .consequences import Wave
+    from .growing import GrowingEstate
     from .sizes import Size
     from .values import Certainty, ColumnUse, ProgramPart
 
@@ -46,12 +46,11 @@ class Columns:
     """Reports columns that are too short.
 
     Args:
-        graph: The estate.
-        found: Where the reports are added.
+        estate: The estate in which fields grow.
     """
 
-    def __init__(self, graph: EstateGraph, found: Consequences) -> None:
-        self._found = found
+    def __init__(self, estate: GrowingEstate) -> None:
+        graph, self._found = estate.graph, estate.found
         self._declared: dict[tuple[str, str], list[_Column]] = {}
         """By the name of the table without its schema, and the name of the column or its position."""
         for member in graph.members:

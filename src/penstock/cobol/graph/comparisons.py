@@ -19,9 +19,8 @@ from .sizes import size_of
 from .values import NodeId, by_field
 
 if TYPE_CHECKING:
-    from .carrying import Carrying
-    from .consequences import Consequences, Wave
-    from .estates import EstateGraph
+    from .consequences import Wave
+    from .growing import GrowingEstate
     from .values import CitedLine, ComparedField, ProgramPart
 
 _RANGE = re.compile(r"\s+(?:THRU|THROUGH)\s+", re.IGNORECASE)
@@ -33,14 +32,12 @@ class Comparisons:
     """Reports what fields are compared with.
 
     Args:
-        graph: The estate.
-        carrying: Where its fields are declared.
-        found: Where the reports are added.
+        estate: The estate in which fields grow.
     """
 
-    def __init__(self, graph: EstateGraph, carrying: Carrying, found: Consequences) -> None:
-        self._carrying, self._found = carrying, found
-        self._of = by_field(graph.parts, lambda part: part.compared)
+    def __init__(self, estate: GrowingEstate) -> None:
+        self._carrying, self._found = estate.carrying, estate.found
+        self._of = by_field(estate.graph.parts, lambda part: part.compared)
 
     def tell(self, part: ProgramPart, at: int, sizes: Sizes, wave: Wave) -> None:
         """Report the comparisons of a field, or of a group that contains it, that no longer work.

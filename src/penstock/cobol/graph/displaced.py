@@ -15,9 +15,9 @@ from .sizes import size_of
 from .values import less_sure
 
 if TYPE_CHECKING:
-    from .carrying import Carrying, PlacedField
-    from .consequences import Consequences, Longer, Wave, What
-    from .grown_items import GrownItems
+    from .carrying import PlacedField
+    from .consequences import Longer, Wave, What
+    from .growing import GrowingEstate
     from .values import Certainty, EstateEdge, NodeId
 
 
@@ -25,13 +25,11 @@ class Displaced:
     """Reports the items that see other bytes after a group has grown.
 
     Args:
-        carrying: Where the fields of the estate are declared.
-        found: Where the reports are added.
-        items: The items that have grown so far.
+        estate: The estate in which fields grow.
     """
 
-    def __init__(self, carrying: Carrying, found: Consequences, items: GrownItems) -> None:
-        self._carrying, self._found, self._items = carrying, found, items
+    def __init__(self, estate: GrowingEstate) -> None:
+        self._carrying, self._found, self._items = estate.carrying, estate.found, estate.items
 
     def taken(self, node: NodeId, edge: EstateEdge, other: NodeId, placed: PlacedField, changed: Longer) -> None:
         """Report an item that has room for a group, but has names for bytes of it that are then elsewhere.

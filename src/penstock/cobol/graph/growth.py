@@ -4,10 +4,10 @@ A field that grows makes the groups and records that contain it longer, and with
 it. What redefines it, receives it as a parameter, or is read from its file under another description no longer fits; and what it
 is moved to may be too short, and then has to grow itself.
 
-`sizes` knows what an item holds, `shortages` what it lacks, `grown_items` both for the items that have grown so far. `overlaid`
-reports redefinitions, `displaced` what sees other bytes of a group, `work_fields` and `shifted` what passes through items with
-room, and `stored` files, data sets and steps; `uses` knows which uses of a field pass it on, and `consequences` orders the
-reports. Leaves to others: calculated values, which are only named.
+`sizes` knows what an item holds, `shortages` what it lacks, `grown_items` both for the items that have grown so far; `growing` is
+what all reports look at. `overlaid` reports redefinitions, `displaced` what sees other bytes of a group, `work_fields` and
+`shifted` what passes through items with room, and `stored` files, data sets and steps; `uses` knows which uses of a field pass it
+on, and `consequences` orders the reports. Leaves to others: calculated values, which are only named.
 
 Law: whatever is reported as certainly too short is shorter than what it receives, and whatever is too short is reported
 (`tests/cobol/test_growth_oracle.py`); nothing that the same entry of a copybook declares, and that so grows with the field, is
@@ -25,6 +25,7 @@ from .columns import Columns
 from .comparisons import Comparisons
 from .consequences import Consequences, Longer, Wave
 from .displaced import Displaced
+from .growing import MAX_STEPS, GrowingEstate
 from .grown_items import GrownItems
 from .holding import growing_place, holders_of, varies
 from .lengths import Lengths
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
     from .estates import EstateGraph
     from .shortages import Shortage
     from .values import Certainty, CitedLine, LaidField, ProgramPart
-
-MAX_STEPS = 12
-"""The maximum number of moves that are followed from the field on, each from a field that would have to grow too."""
 
 
 def growth(
@@ -92,17 +90,16 @@ class _Growing:
         """The items that programs return with RETURNING: the caller receives them, and sends nothing back."""
         self._items = GrownItems(graph, carrying, self._returned)
         self._uses = Uses(graph, carrying)
-        self._stored = Stored(graph, carrying, self.found, self._items.grown_by)
-        self._overlaid = Overlaid(graph, carrying, self.found, self._items)
-        self._displaced = Displaced(carrying, self.found, self._items)
-        self._comparisons = Comparisons(graph, carrying, self.found)
-        self._lengths = Lengths(graph, carrying, self.found)
-        self._parts = NamedParts(graph, self.found)
-        self._columns = Columns(graph, self.found)
-        self._shifted = Shifted(graph, carrying, self.found, self._parts, self._comparisons, self._items, self._uses)
-        self._work_fields = WorkFields(
-            graph, carrying, self.found, self._items, self._uses, self._comparisons, self._parts, MAX_STEPS
-        )
+        estate = GrowingEstate(graph, carrying, self.found, self._items, self._uses)
+        self._stored = Stored(estate)
+        self._overlaid = Overlaid(estate)
+        self._displaced = Displaced(estate)
+        self._comparisons = Comparisons(estate)
+        self._lengths = Lengths(estate)
+        self._parts = NamedParts(estate)
+        self._columns = Columns(estate)
+        self._shifted = Shifted(estate, self._comparisons, self._parts)
+        self._work_fields = WorkFields(estate, self._comparisons, self._parts)
         self._waiting: deque[tuple[NodeId, Wave]] = deque()
         self._changed: dict[tuple[int, int], ProgramPart] = {}
         """The records to be laid out because a field in them has grown, by the identity of their part and their index."""

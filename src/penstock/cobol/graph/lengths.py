@@ -13,9 +13,8 @@ from .sizes import size_of
 from .values import by_field, less_sure
 
 if TYPE_CHECKING:
-    from .carrying import Carrying
-    from .consequences import Consequences, Wave
-    from .estates import EstateGraph
+    from .consequences import Wave
+    from .growing import GrowingEstate
     from .shortages import Sizes
     from .values import ProgramPart
 
@@ -24,14 +23,12 @@ class Lengths:
     """Reports stated lengths that no longer match.
 
     Args:
-        graph: The estate.
-        carrying: Where its fields are declared.
-        found: Where the reports are added.
+        estate: The estate in which fields grow.
     """
 
-    def __init__(self, graph: EstateGraph, carrying: Carrying, found: Consequences) -> None:
-        self._carrying, self._found = carrying, found
-        self._of = by_field(graph.parts, lambda part: part.lengths)
+    def __init__(self, estate: GrowingEstate) -> None:
+        self._carrying, self._found = estate.carrying, estate.found
+        self._of = by_field(estate.graph.parts, lambda part: part.lengths)
 
     def tell(self, part: ProgramPart, at: int, sizes: Sizes, wave: Wave) -> None:
         """Report the lengths stated for a field, or for a group that contains it.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from ..facts.data import ItemPart
     from .carrying import PlacedField
-    from .consequences import Consequences, Wave
-    from .estates import EstateGraph
+    from .consequences import Wave
+    from .growing import GrowingEstate
     from .holding import GrowingPlace
     from .shortages import Sizes
     from .sizes import Size
@@ -29,13 +29,12 @@ class NamedParts:
     """Reports parts that are addressed by position.
 
     Args:
-        graph: The estate.
-        found: Where the reports are added.
+        estate: The estate in which fields grow.
     """
 
-    def __init__(self, graph: EstateGraph, found: Consequences) -> None:
-        self._graph, self._found = graph, found
-        self._of = by_field(graph.parts, lambda part: part.parts)
+    def __init__(self, estate: GrowingEstate) -> None:
+        self._graph, self._found = estate.graph, estate.found
+        self._of = by_field(estate.graph.parts, lambda part: part.parts)
 
     def of_field(self, node: NodeId, placed: PlacedField, wave: Wave) -> None:
         """Report statements that address characters of a growing field which then differ, or are no longer all of it."""

@@ -20,27 +20,22 @@ from .values import NodeId, less_sure
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .carrying import Carrying
-    from .consequences import Consequences, Longer
-    from .estates import EstateGraph
-    from .grown_items import GrownItems
+    from .consequences import Longer
+    from .growing import GrowingEstate
 
 
 class Overlaid:
     """Reports the items that share bytes by a REDEFINES.
 
     Args:
-        graph: The estate.
-        carrying: Where its fields are declared.
-        found: Where the reports are added.
-        items: The items that have grown so far.
+        estate: The estate in which fields grow.
     """
 
-    def __init__(self, graph: EstateGraph, carrying: Carrying, found: Consequences, items: GrownItems) -> None:
-        self._carrying, self._found, self._items = carrying, found, items
+    def __init__(self, estate: GrowingEstate) -> None:
+        self._carrying, self._found, self._items = estate.carrying, estate.found, estate.items
         self._over: dict[str, list[PlacedField]] = {}
         """The items that redefine each item, by the name of its node."""
-        for part in graph.parts:
+        for part in estate.graph.parts:
             for index, field in enumerate(part.fields):
                 if field.redefines and field.level != RENAMES:
                     self._over.setdefault(field.redefines, []).append(PlacedField(part, index))

@@ -18,15 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..facts.data import MoveWay
-    from .carrying import Carrying, PlacedField
+    from .carrying import PlacedField
     from .comparisons import Comparisons
-    from .consequences import Consequences, Longer, Wave
-    from .estates import EstateGraph
-    from .grown_items import GrownItems
+    from .consequences import Longer, Wave
+    from .growing import GrowingEstate
     from .named_parts import NamedParts
     from .shortages import Sizes
     from .sizes import Size
-    from .uses import Uses
     from .values import EstateEdge, NodeId
 
 
@@ -46,27 +44,14 @@ class Shifted:
     """Reports the uses of items in which characters are shifted.
 
     Args:
-        graph: The estate.
-        carrying: Where its fields are declared.
-        found: Where the reports are added.
-        parts: Reports parts that are addressed by position.
+        estate: The estate in which fields grow.
         comparisons: Reports what fields are compared with.
-        items: The items that have grown so far.
-        uses: The uses of each field.
+        parts: Reports parts that are addressed by position.
     """
 
-    def __init__(
-        self,
-        graph: EstateGraph,
-        carrying: Carrying,
-        found: Consequences,
-        parts: NamedParts,
-        comparisons: Comparisons,
-        items: GrownItems,
-        uses: Uses,
-    ) -> None:
-        self._graph, self._carrying, self._found = graph, carrying, found
-        self._parts, self._comparisons, self._items, self._uses = parts, comparisons, items, uses
+    def __init__(self, estate: GrowingEstate, comparisons: Comparisons, parts: NamedParts) -> None:
+        self._graph, self._carrying, self._found, self._items, self._uses = estate
+        self._comparisons, self._parts = comparisons, parts
         self._seen: set[tuple[NodeId, NodeId]] = set()
 
     def tell(

@@ -20,11 +20,9 @@ from .values import RANK, NodeId, less_sure
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from .carrying import Carrying
-    from .consequences import Consequences, Longer, Wave, What
+    from .consequences import Longer, Wave, What
     from .copying import WrittenPlace
-    from .estates import EstateGraph
-    from .sizes import Size
+    from .growing import GrowingEstate
     from .values import Certainty, EstateEdge
 
 
@@ -32,20 +30,11 @@ class Stored:
     """Reports the stored data that a longer record changes.
 
     Args:
-        graph: The estate.
-        carrying: Where its fields are declared.
-        found: Where the reports are added.
-        sized: Returns how much an item holds once only what grows by certain causes has grown.
+        estate: The estate in which fields grow.
     """
 
-    def __init__(
-        self,
-        graph: EstateGraph,
-        carrying: Carrying,
-        found: Consequences,
-        sized: Callable[[NodeId, PlacedField, frozenset[NodeId | None]], Size | None],
-    ) -> None:
-        self._graph, self._carrying, self._found, self._sized = graph, carrying, found, sized
+    def __init__(self, estate: GrowingEstate) -> None:
+        self._graph, self._carrying, self._found, self._items, _ = estate
         self._described: list[tuple[NodeId, int, Certainty, Callable[[], None]]] = []
         """The records without fields of other programs that describe the longer records of a data set: what they need, how
         certainly, and how that is reported."""
@@ -117,7 +106,7 @@ class Stored:
         for one in records:
             other = part.fields[one]
             node = other.node
-            is_same = self._sized(node, PlacedField(part, one), causes) == size_of(other)
+            is_same = self._items.grown_by(node, PlacedField(part, one), causes) == size_of(other)
             if one != record and other.name and is_same and lies_behind(part, one, place):
                 why = f"it shares its bytes with {part.fields[record].name}, in which what follows the growing field moves"
                 cited = [declared_at(part, other), declared_at(part, part.fields[record])]
@@ -159,7 +148,7 @@ class Stored:
                 other = part.fields[record]
                 node, needed = other.node, None
                 if other.bytes is not None and more is not None:
-                    grown = self._sized(node, PlacedField(part, record), changed.causes)
+                    grown = self._items.grown_by(node, PlacedField(part, record), changed.causes)
                     needed = other.bytes + more
                     if grown is not None and grown.bytes >= needed:
                         continue

@@ -12,21 +12,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from .bringing import is_whole, ways_of
+from .growing import MAX_STEPS
 from .shortages import Sizes
 from .sizes import Bytes, held, size_of, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .carrying import Carrying, PlacedField
+    from .carrying import PlacedField
     from .comparisons import Comparisons
-    from .consequences import Consequences, Wave
-    from .estates import EstateGraph
-    from .grown_items import GrownItems
+    from .consequences import Wave
+    from .growing import GrowingEstate
     from .named_parts import NamedParts
     from .shortages import Shortage
     from .sizes import Size
-    from .uses import Uses
     from .values import CitedLine, EstateEdge, NodeId
 
 
@@ -46,30 +45,14 @@ class WorkFields:
     """Follows values through items that have room for them.
 
     Args:
-        graph: The estate.
-        carrying: Where its fields are declared.
-        found: Where the reports are added.
-        items: The items that have grown so far.
-        uses: The uses of each field.
+        estate: The estate in which fields grow.
         comparisons: Reports what fields are compared with.
         parts: Reports parts that are addressed by position.
-        max_steps: The maximum number of moves that are followed.
     """
 
-    def __init__(
-        self,
-        graph: EstateGraph,
-        carrying: Carrying,
-        found: Consequences,
-        items: GrownItems,
-        uses: Uses,
-        comparisons: Comparisons,
-        parts: NamedParts,
-        max_steps: int,
-    ) -> None:
-        self._graph, self._carrying, self._found = graph, carrying, found
-        self._items, self._uses, self._comparisons, self._parts = items, uses, comparisons, parts
-        self._max_steps = max_steps
+    def __init__(self, estate: GrowingEstate, comparisons: Comparisons, parts: NamedParts) -> None:
+        self._graph, self._carrying, self._found, self._items, self._uses = estate
+        self._comparisons, self._parts = comparisons, parts
         self._held: set[tuple[NodeId, Sizes]] = set()
         """The contents of items with room that were already passed on."""
 
@@ -89,7 +72,7 @@ class WorkFields:
         content = None if size is None else self._content(edge, size, sent)
         if size is None or content is None or content.now == content.then:
             return
-        if wave.steps >= self._max_steps or (holder, content) in self._held or holder in self._items.waves:
+        if wave.steps >= MAX_STEPS or (holder, content) in self._held or holder in self._items.waves:
             return
         self._held.add((holder, content))
         onward = wave._replace(steps=wave.steps + 1, causes=(*wave.causes, holder))
