@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.wires.test_violations import FINE, HI, SIGNATURE, asks, model, tells, user
 
 from penstock.context.bill import bill
@@ -29,6 +32,9 @@ from penstock.wires import (
     wire_of,
     with_reply_tokens,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.proves("LAW-Transcript")
 
@@ -207,6 +213,76 @@ def test_a_stream_adds_up_to_the_answer_with_signed_parts_apart() -> None:
     assert reader.is_complete
     parts = [{"text": "hmm", "thought": True}, {"text": "I look"}, {**asks(), **SIGNATURE}, {"text": "", **SIGNATURE}]
     assert reader.body()["candidates"][0]["content"]["parts"] == parts
+
+
+LEAVES = st.text(max_size=9) | st.integers(-9, 9) | st.floats(0.1, 0.9) | st.booleans() | st.none()
+NAMES = st.sampled_from(["city", "a_b", "with space", "it's", 'say "x"', "", "$", "0"])
+ARGUMENTS = st.dictionaries(
+    NAMES,
+    st.recursive(
+        LEAVES,
+        lambda inner: st.lists(inner, min_size=1, max_size=3) | st.dictionaries(NAMES, inner, min_size=1, max_size=3),
+        max_leaves=9,
+    ),
+    max_size=3,
+)
+
+
+def pieces(value: Any, path: str, data: st.DataObject) -> Iterator[dict[str, Any]]:
+    """Yield the pieces of some arguments, with their paths in any of the forms that RFC 9535 has for a name."""
+    match value:
+        case dict():
+            for name, inner in value.items():
+                quote = data.draw(st.sampled_from("'\""))
+                written = re.sub(rf"([{quote}\\])", r"\\\1", name)
+                plain = name.isidentifier() and data.draw(st.booleans())
+                yield from pieces(inner, f"{path}.{name}" if plain else f"{path}[{quote}{written}{quote}]", data)
+        case list():
+            for number, inner in enumerate(value):
+                yield from pieces(inner, f"{path}[{number}]", data)
+        case str():
+            at = data.draw(st.integers(0, len(value)))
+            yield {"jsonPath": path, "stringValue": value[:at], "willContinue": True}
+            yield {"jsonPath": path, "stringValue": value[at:]}
+        case bool():
+            yield {"jsonPath": path, "boolValue": value}
+        case None:
+            yield {"jsonPath": path, "nullValue": "NULL_VALUE"}
+        case _:
+            yield {"jsonPath": path, "numberValue": data.draw(st.sampled_from([value, float(value)]))}
+
+
+@given(data=st.data(), several=st.lists(ARGUMENTS, min_size=1, max_size=2))
+def test_a_call_whose_arguments_stream_is_the_whole_call(data: st.DataObject, several: list[dict[str, Any]]) -> None:
+    """Pieces with paths add up to the arguments, one call after the other, next to words, with its id and its signature."""
+    reader = wire_named("gemini").answers.stream()
+
+    def say(*parts: dict[str, Any]) -> None:
+        reader.feed({"candidates": [{"content": model(*parts)}]})
+
+    whole: list[Any] = [{"text": "So."}]
+    say(*whole)
+    for number, arguments in enumerate(several):
+        named = {"name": "look", "id": f"c{number}"}
+        whole.append({"functionCall": {**named, "args": arguments}, **SIGNATURE})
+        say({"functionCall": {**named, "willContinue": True}, **SIGNATURE})
+        for piece in pieces(arguments, "$", data):
+            say({"functionCall": {"partialArgs": [piece], "willContinue": True}})
+        say({"functionCall": {}})
+    say({"text": "Done."})
+    assert reader.body()["candidates"][0]["content"]["parts"] == [*whole, {"text": "Done."}]
+    assert reader.body() == reader.body()
+
+
+@pytest.mark.parametrize("path", ["city", "$.a[7]", "$[0]", "$.a.b.c[", "$", "", "$.x.y"])
+def test_a_piece_whose_path_leads_nowhere_is_kept_under_it(path: str) -> None:
+    """What an argument says is not lost, and no place far behind the end of a list is made."""
+    reader = wire_named("gemini").answers.stream()
+    known = [{"jsonPath": "$.a[0]", "numberValue": 1}, {"jsonPath": "$.x", "stringValue": "t"}]
+    call = {"name": "look", "partialArgs": [*known, {"jsonPath": path, "stringValue": "Rome"}]}
+    reader.feed({"candidates": [{"content": model({"functionCall": call})}]})
+    (part,) = reader.body()["candidates"][0]["content"]["parts"]
+    assert part == {"functionCall": {"name": "look", "args": {"a": [1], "x": "t", path: "Rome"}}}
 
 
 def test_a_prompt_that_was_turned_away_is_an_answer_without_words() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
@@ -9,6 +10,7 @@ from penstock.text.json_access import field, objects, string
 from penstock.wires import placeholders
 from penstock.wires.gemini.codec import parts_of
 from penstock.wires.gemini.keys import get
+from penstock.wires.gemini.streamed_calls import StreamedCall, goes_on, is_piece
 from penstock.wires.stream import PieceJoiner, index_of, update
 
 if TYPE_CHECKING:
@@ -70,6 +72,8 @@ class CandidateChunks:
         self._head: dict[str, Json] = {}
         self._candidates: dict[int, dict[str, Json]] = {}
         self._texts = PieceJoiner()
+        self._streamed: dict[int, list[StreamedCall]] = {}
+        """The calls of each candidate whose arguments come in pieces."""
 
     def feed(self, event: dict[str, Json]) -> str:
         """Take the next chunk; return the words that it adds to the first candidate."""
@@ -85,15 +89,21 @@ class CandidateChunks:
         update(candidate, news, but=("content",))
         parts = parts_of(news.get("content"))
         for part in parts:
-            self._add(candidate["content"]["parts"], part)
+            self._add(candidate["content"]["parts"], part, self._streamed.setdefault(index, []))
         return _words(parts) if index == 0 else ""
 
-    def _add(self, parts: list[dict[str, Json]], part: dict[str, Json]) -> None:
+    def _add(self, parts: list[dict[str, Json]], part: dict[str, Json], streamed: list[StreamedCall]) -> None:
         """Append words to the last part; a part with a signature stays separate, because it has to go back."""
         # Dumped SDK objects hold None for missing fields; with those no part would be plain, and no words would be
         # joined.
         held = {key: value for key, value in part.items() if value is not None}
-        if parts and _is_plain(held) and _is_plain(parts[-1]) and held.get("thought") == parts[-1].get("thought"):
+        call = get(held, "functionCall")
+        if streamed and streamed[-1].is_open and isinstance(call, dict) and goes_on(call):
+            streamed[-1].add(held)
+        elif is_piece(call):
+            streamed.append(StreamedCall(held))
+            parts.append(streamed[-1].part)
+        elif parts and _is_plain(held) and _is_plain(parts[-1]) and held.get("thought") == parts[-1].get("thought"):
             self._texts.add(parts[-1], "text", held["text"])
         else:
             parts.append(held)
@@ -112,6 +122,8 @@ class CandidateChunks:
     def body(self) -> dict[str, Json]:
         """Return the answer that the chunks add up to."""
         self._texts.join()
+        for call in chain(*self._streamed.values()):
+            call.join()
         candidates = [self._candidates[index] for index in sorted(self._candidates)]
         return {"candidates": candidates, **self._head}
 
