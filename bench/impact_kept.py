@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -38,7 +39,7 @@ class Asked(NamedTuple):
 def ask(estate: Path, home: Path, *more: str) -> Asked:
     """Ask about a field in a process of its own, which keeps what it reads below a folder."""
     own = {"XDG_CACHE_HOME": str(home / "cache"), "XDG_STATE_HOME": str(home / "state")}
-    environment = {**os.environ, **own, "PYTHONPATH": str(REPOSITORY / "src")}
+    environment = {**os.environ, **own, "PYTHONPATH": str(home / "src")}
     command = [sys.executable, "-m", "penstock", "impact", NAME, "--root", str(estate), *more]
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     answer = subprocess.run(command, env=environment, check=True, capture_output=True).stdout
@@ -57,6 +58,7 @@ def main() -> int:
     parser.add_argument("--lines", type=int, default=100_000)
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
         estate, home = Path(folder, "estate"), Path(folder, "home")
+        shutil.copytree(REPOSITORY / "src", home / "src")  # an edit of the tree meanwhile would be another version
         print(f"{estate_of(estate, parser.parse_args().lines)} lines\n")
         print("| question | processor s | share | s | share | MB, largest process |\n|---|---|---|---|---|---|")
         first = ask(estate, home, "--no-cache")

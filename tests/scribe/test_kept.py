@@ -48,7 +48,7 @@ BOOKS = (
 )
 OTHERS = (
     "     A          R REC\n     A            CUSNO          6S 0\n",
-    "     A          R REC                       REF(S)\n     A            CUSNO     R\n",
+    "     A                                      REF(S)\n     A          R REC\n     A            CUSNO     R\n",
     "MS  DFHMSD TYPE=&SYSPARM,LANG=COBOL\nM   DFHMDI SIZE=(24,80)\nF   DFHMDF POS=(1,1),LENGTH=4\n    DFHMSD TYPE=FINAL\n",
     "//J JOB\n//S EXEC PGM=P\n//F DD DSN=X.Y,DISP=SHR\n",
 )
@@ -163,6 +163,15 @@ def test_only_what_an_edit_touches_is_read_again(estate: Path, read: list[str]) 
         ("sub/R.cpy", BOOKS[0], ["P.cbl", "sub/R.cpy"]),
         ("R.cpy", BOOKS[0], ["P.cbl", "R.cpy"]),  # nearer than the other
         ("Q.cbl", None, []),
+        ("PF.pf", OTHERS[1], ["PF.pf"]),
+        ("S.pf", OTHERS[0], ["PF.pf", "S.pf"]),  # PF takes a length from it
+        ("S.pf", OTHERS[0].replace("6S", "7S"), ["PF.pf", "S.pf"]),
+        ("LIB3/M.cpy", BOOKS[5], ["LIB3/M.cpy"]),
+        ("Q.cbl", PROGRAMS[3], ["Q.cbl"]),
+        ("LIB3/M.cpy", BOOKS[5].replace("X(9)", "X(7)"), ["LIB3/M.cpy", "Q.cbl"]),
+        ("MS.bms", OTHERS[2], []),
+        ("Q.cbl", PROGRAMS[5], ["Q.cbl"]),
+        ("MS.bms", OTHERS[2].replace("=4", "=5"), ["Q.cbl"]),
     ):
         read.clear()
         _write(estate, path, text)
@@ -171,6 +180,19 @@ def test_only_what_an_edit_touches_is_read_again(estate: Path, read: list[str]) 
         read.clear()
         _draw(estate)
         assert read == [], path
+
+
+def test_another_way_of_reading_is_another_question(estate: Path, read: list[str]) -> None:
+    """What growth needs, another reference format, and another root or folder; the first way is still known then."""
+    _write(estate, "Q.cbl", program("IF A = '1' GOBACK.", name="Q", data=DATA))
+    hows: tuple[dict[str, Any], ...] = ({}, {"tells_apart": True}, {"source_format": "free"}, {"paths": "Q.cbl"})
+    for how in hows:
+        _same(estate, **how)
+        _same(estate, **{**how, "source_format": "fixed"})
+    read.clear()
+    for how in hows[:3]:
+        _draw(estate, **how)
+    assert read == []
 
 
 def test_a_program_that_moves_is_read_again(estate: Path, read: list[str]) -> None:

@@ -85,6 +85,7 @@ def impact_command(
     if grow is not None and kind not in {None, "field"}:
         raise click.UsageError(f"--grow takes a field, not a {kind}.")
     looking, beneath = rooted(root, paths or (".",))
+    warned: list[str] = []
     with closing(looking), terminal.ProgressLine() as line:
         estate = draw(
             looking,
@@ -92,9 +93,11 @@ def impact_command(
             tells_apart=grow is not None,
             step=line.tell,
             keeps=not no_cache,
-            warn=terminal.warn,
+            warn=warned.append,
             **how,
         )
+    for sentence in warned:  # not while the line of progress is there
+        terminal.warn(sentence)
     carrying = Carrying(estate.graph)
     kind = kind if grow is None else "field"
     found = impact(estate.graph, name, kind=kind, depth=depth or DEPTH, carrying=carrying)

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from penstock.cobol.estate.ddl import Table
     from penstock.cobol.facts import Facts
     from penstock.cobol.graph import CitedLine
-    from penstock.cobol.source import Lookup
     from penstock.scribe.gathering import GatheredFile
     from penstock.workspace.root import Root
 
@@ -114,6 +113,8 @@ class DrawnFile(NamedTuple):
     """How many lines it has, if its programs declare tables."""
     tables: tuple[Table, ...] = ()
     """The tables that its programs declare."""
+    consulted: tuple[tuple[str, str | None, str], ...] = ()
+    """The name and library of each copybook that was looked up, with the identity of what was found, "" for nothing."""
 
     def declaring(self, path: str) -> tuple[Member, ...]:
         """Return the file, by its path, as a member that declares tables, as a DCLGEN does; nothing if it declares none."""
@@ -139,9 +140,8 @@ class _Reader:
     def __call__(self, number: int) -> tuple[DrawnFile, bytes | None]:
         """Return what a file adds to the graph, and the entry that keeps it; None if it is not kept."""
         sources, shelf, source_format, tells_apart, keeps = self._setup
-        consulted: dict[tuple[str, str | None], str] = {}
-        drawn = drawn_file(sources[number], shelf, source_format, tells_apart=tells_apart, consulted=consulted)
-        return drawn, _entry(drawn, consulted) if keeps else None
+        drawn = drawn_file(sources[number], shelf, source_format, tells_apart=tells_apart)
+        return drawn, _entry(drawn) if keeps else None
 
 
 def _each(
@@ -150,21 +150,20 @@ def _each(
     """Yield what each file adds to the graph, in their order: from what was kept, or else read."""
     sources, shelf = setup.sources, setup.shelf
     keys = [_key(one, shelf) for one in sources] if kept is not None else []
-    known: dict[int, bytes] = {}
-    if kept is not None:
-        for number, one in enumerate(keys):
-            entry = kept.get(one)
-            if entry is not None and _holds(entry, sources[number].path, shelf):
-                known[number] = entry
+    known: dict[int, DrawnFile] = {}
+    for number, one in enumerate(keys):
+        tell("kept", number, len(keys))
+        entry = kept.get(one) if kept is not None else None
+        if entry is not None and _holds(was := _drawn(entry), sources[number].path, shelf):
+            known[number] = was
     unread = [number for number in range(len(sources)) if number not in known]
     count = processes_for(sum(len(sources[number].data) for number in unread), processes)
     with Workers(count) as workers, closing(workers.each(_Reader, setup, unread)) as read:
         for number in range(len(sources)):
             tell("reading", number, len(sources))
-            entry = known.get(number)
-            if entry is not None:
-                drawn: DrawnFile | Lost = _drawn(entry)
-            else:
+            drawn: DrawnFile | Lost | None = known.get(number)
+            entry = kept.get(keys[number]) if kept is not None else None
+            if drawn is None:
                 made = next(read)
                 drawn, entry = (made, None) if isinstance(made, Lost) else made
             if kept is not None and entry is not None:
@@ -184,27 +183,25 @@ def _column() -> Column:
     return column(DrawnFile, {**vars(data), **vars(hosted), **vars(ddl)})
 
 
-def _entry(drawn: DrawnFile, consulted: Mapping[tuple[str, str | None], str]) -> bytes | None:
-    """Return an entry that keeps what a file adds, on two lines; None if JSON cannot hold it, such as a number of 5,000 digits."""
+def _entry(drawn: DrawnFile) -> bytes | None:
+    """Return a line that keeps what a file adds; None if it cannot be written, such as a number of 5,000 digits."""
     try:
-        lines = [[*asked, told] for asked, told in consulted.items()], _column().pack([drawn])
-        text = "".join(f"{json.dumps(line, separators=(',', ':'))}\n" for line in lines)
-    except ValueError:
+        text = json.dumps(_column().pack([drawn]), separators=(",", ":"))
+    except (ValueError, TypeError):  # a value that is not of its declared type would be read as another
         return None
-    return gzip.compress(text.encode(), 1, mtime=0)
-
-
-def _holds(entry: bytes, path: str, shelf: Copybooks) -> bool:
-    """Return whether every copybook that a file looked up is still the same, and those that it did not find are still missing."""
-    lines = gzip.decompress(entry).split(b"\n", 1)
-    return all(shelf.identity(name, library, path) == told for name, library, told in json.loads(lines[0]))
+    return gzip.compress(f"{text}\n".encode(), 1, mtime=0)
 
 
 def _drawn(entry: bytes) -> DrawnFile:
     """Return what a file adds from its entry."""
     drawn: DrawnFile
-    (drawn,) = _column().unpack(json.loads(gzip.decompress(entry).split(b"\n", 1)[1]))
+    (drawn,) = _column().unpack(json.loads(gzip.decompress(entry)))
     return drawn
+
+
+def _holds(drawn: DrawnFile, path: str, shelf: Copybooks) -> bool:
+    """Return whether every copybook that a file looked up is still the same, and those that it did not find are still missing."""
+    return all(shelf.identity(name, library, path) == found for name, library, found in drawn.consulted)
 
 
 def drawn_file(
@@ -213,7 +210,6 @@ def drawn_file(
     source_format: Format | None = None,
     *,
     tells_apart: bool = False,
-    consulted: dict[tuple[str, str | None], str] | None = None,
 ) -> DrawnFile:
     """Return what the programs of one file add to the graph, or the records that a DDS describes.
 
@@ -222,45 +218,62 @@ def drawn_file(
         shelf: Where copybooks are looked up.
         source_format: The reference format, if detection from the columns would get it wrong.
         tells_apart: Whether different uses of one field are told apart, which only growth needs.
-        consulted: Takes the names and libraries of copybooks that were looked up, with the identity of what was found.
     """
-    asked = {} if consulted is None else consulted
-    beside = _noting(shelf, file.path, asked)
+    books = _Noted(shelf, file.path)
     if file.kind == "dds":
         source = shelf.described(file.path, file.data)
     else:
-        source = scan(file.data, source_format=source_format, copybooks=beside)
+        source = scan(file.data, source_format=source_format, copybooks=books)
     parts = []
     declares = False
     for program in source:
-        said = facts(source, program, copybooks=beside, tells_apart=tells_apart)
+        said = facts(source, program, copybooks=books, tells_apart=tells_apart)
         declares = declares or any(one.operation == "DECLARE TABLE" for one in said.sql)
         # A file may hold neither a program nor a record.
         if said.type != "copybook" or said.items or program.copies or program.paragraphs:
-            parts.append(part_of(said, program, file.path, copybooks=_paths(said, shelf, file.path, asked)))
+            parts.append(part_of(said, program, file.path, copybooks=_paths(said, books)))
     # A copybook that declares tables is a member already.
     is_new = declares and file.kind == "cobol"
     made = declaring(file.path, source.code) if is_new else None
-    return DrawnFile(tuple(parts)) if made is None else DrawnFile(tuple(parts), made.lines, made.tables)
+    return DrawnFile(tuple(parts), made.lines if made else 0, made.tables if made else (), books.consulted)
 
 
-def _noting(shelf: Copybooks, path: str, consulted: dict[tuple[str, str | None], str]) -> Lookup:
-    """Return the lookup of a file, which notes what it is asked for and what it finds."""
-    beside = shelf.beside(path)
+class _Noted:
+    """The lookup of copybooks of one file, which notes what it is asked for and what it finds.
 
-    def found(name: str, library: str | None) -> ScannedSource | None:
-        if (name, library) not in consulted:
-            consulted[name, library] = shelf.identity(name, library, path)
-        return beside(name, library)
+    Args:
+        shelf: Where copybooks are looked up.
+        path: The path of the file.
+    """
 
-    return found
+    def __init__(self, shelf: Copybooks, path: str) -> None:
+        self._shelf, self._path = shelf, path
+        self._beside = shelf.beside(path)
+        self._found: dict[tuple[str, str | None], str] = {}
+
+    def __call__(self, name: str, library: str | None) -> ScannedSource | None:
+        """Return a copybook, scanned; None if there is none."""
+        self._note(name, library)
+        return self._beside(name, library)
+
+    def path(self, name: str, library: str | None) -> str | None:
+        """Return the path of a copybook; None if there is none."""
+        self._note(name, library)
+        return self._shelf.path(name, library, self._path)
+
+    @property
+    def consulted(self) -> tuple[tuple[str, str | None, str], ...]:
+        """What was noted, as in `DrawnFile`."""
+        return tuple((name, library, found) for (name, library), found in self._found.items())
+
+    def _note(self, name: str, library: str | None) -> None:
+        if (name, library) not in self._found:
+            self._found[name, library] = self._shelf.identity(name, library, self._path)
 
 
-def _paths(said: Facts, shelf: Copybooks, path: str, consulted: dict[tuple[str, str | None], str]) -> dict[str, str]:
-    """Return the paths of a program's copybooks, by their names in capitals, and note what was looked up."""
-    uses = [use for use in said.copybooks if use.found]
-    consulted |= {(use.name, use.library): shelf.identity(use.name, use.library, path) for use in uses}
-    found = {key(use.told): shelf.path(use.name, use.library, path) for use in uses}
+def _paths(said: Facts, books: _Noted) -> dict[str, str]:
+    """Return the paths of a program's copybooks, by their names in capitals."""
+    found = {key(use.told): books.path(use.name, use.library) for use in said.copybooks if use.found}
     return {name: path for name, path in found.items() if path is not None}
 
 

@@ -104,7 +104,9 @@ class Kept:
     def _give_up(self, error: OSError | CallerError) -> None:
         """Keep nothing, and say why."""
         self._secret = None
-        reason = f"{error.filename or self._folder}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        reason = str(error)
+        if isinstance(error, OSError):
+            reason = f"{error.filename or self._folder}: {error.strerror or error}"
         self._warn(f"The next question reads everything again, because nothing can be kept: {reason}")
 
     def _read(self, folder: OwnFolder) -> dict[str, bytes]:
