@@ -939,6 +939,42 @@ def test_an_outer_replacing_reaches_what_its_copybook_copies() -> None:
     assert [item.name for item in found.items] == ["WS-A", "WS-B", "INNER", "LAST"]
 
 
+@pytest.mark.parametrize(
+    ("phrase", "expected"),
+    {
+        "JOINING OLD AS PREFIX": ["OLD-A", "OLD-X", "OLD-B", "OLD-C", "FILLER", "OLD-K-N"],
+        "JOINING Old PREFIX": ["OLD-A", "OLD-X", "OLD-B", "OLD-C", "FILLER", "OLD-K-N"],
+        "JOINING OLD AS SUFFIX": ["A-OLD", "X-OLD", "B-OLD", "C-OLD", "FILLER", "K-N-OLD"],
+        "DISJOINING K JOINING OLD AS PREFIX": ["OLD-A", "OLD-X", "OLD-B", "OLD-C", "FILLER", "OLD-N"],
+        "DISJOINING N JOINING OLD AS SUFFIX": ["A-OLD", "X-OLD", "B-OLD", "C-OLD", "FILLER", "K-OLD"],
+        "SUPPRESS JOINING 旧 AS PREFIX": ["旧－A", "旧－X", "旧－B", "旧－C", "FILLER", "旧－K-N"],
+    }.items(),
+)
+def test_joining_puts_a_word_before_or_behind_the_names_that_a_copybook_declares(
+    phrase: str, expected: list[str]
+) -> None:
+    """As in NetCOBOL; a picture and a literal are no names, REDEFINES and DEPENDING name declared ones."""
+    body = (
+        "01  A. 05  X PIC X VALUE 'X'. 05  B REDEFINES X PIC IS 9.",
+        "    05  C PIC X OCCURS 3 DEPENDING ON B. 05  PIC X. 05  K-N PIC 9.",
+    )
+    found = replacing(f"COPY BODY OF LIB {phrase}.", BODY=fixed("COPY INNER."), INNER=fixed(*body))
+    assert [item.name for item in found.items] == expected
+    assert [item.bytes for item in found.items] == [6, 1, 1, 1, 1, 1]
+    assert [item.redefines for item in found.items if item.redefines] == [expected[1]]
+    assert [item.depending for item in found.items if item.depending] == [expected[2]]
+    assert not found.undeclared
+
+
+def test_replacing_knows_where_a_word_in_another_script_ends() -> None:
+    """BY 数 for 額 leaves 金額 and 額－計 as they are."""
+    found = replacing(
+        "COPY BODY REPLACING 額 BY 数.",
+        BODY=fixed("01  額 PIC X. 01  金額 PIC X. 01  額－計 PIC X. 01  額面 PIC X."),
+    )
+    assert [item.name for item in found.items] == ["数", "金額", "額－計", "額面"]
+
+
 def test_replace_also_stands_in_front_and_last_off_takes_it_away() -> None:
     """The pairs of several REPLACE statements are compared as one list, the latest first."""
     found = replacing(

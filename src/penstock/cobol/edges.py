@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from .joining import joining_in
 from .lexing import COPIED, LITERAL, WORD, spelled
 from .program import DESCRIBED, WHENEVER_PERFORM, CallStatement, Copy, Exec, GoTo, Perform, Statement, unquoted
 from .reading import BREAK
@@ -211,7 +212,7 @@ def blocks(
             if library and DESCRIBED.fullmatch(name):
                 # `COPY DDS-ALL-FORMATS OF FILE`: what is copied is the file, and the first word says what of it.
                 named = (named[1] or "", named[0])
-            yield Copy(line, end_line, *named, replacing, via)
+            yield Copy(line, end_line, *named, replacing, via, joining_in(copied))
         elif block:
             yield Exec(line, end_line, block[1], " ".join(code[start:end].replace(BREAK, "").split()))
             include = _INCLUDE.match(folded, start, end)

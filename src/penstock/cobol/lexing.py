@@ -59,12 +59,14 @@ _FROM = (
     r"(?>(?:(?P<dictionary>IDMS|MAID)\s++(?>(?:FILE|RECORD|MODULE|MAP-CONTROL|MAP)\s++|)(?=[A-Z])"
     r"|(?P<resource>RESOURCE)\s++(?=['\"]))|)"
 )
+_DISJOINED = rf"(?:DISJOINING\s++(?P<disjoined>{WORD})\s++|)"
+_JOINED = rf"(?>\s++{_DISJOINED}JOINING\s++(?P<joined>{WORD})(?:\s++AS|)\s++(?P<side>PREFIX|SUFFIX)(?![\w-])|)"
 _COPYING = rf"(?:COPY\s++{re.sub(r'[?]P<[a-z]+>', '?:', _FROM)}|(?:-INC|\+\+INCLUDE)\s++)"
 _NO_MEMBER = r"(?!(?:OF|IN)(?![\w-]))"
 """What no member is called: assembler has its own COPY, and a remark in it may say `COPY OF THE RECORD`."""
 COPY = (
     rf"{_COPYING}{_NO_MEMBER}(?:{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?:{LITERAL}|{WORD})|)(?>\s++SUPPRESS(?>\s++PRINTING|)|)"
-    rf"(?>\s++REPLACING{_PAIRS}|)"
+    rf"{re.sub(r'[?]P<[a-z]+>', '?:', _JOINED)}(?>\s++REPLACING{_PAIRS}|)"
 )
 """A COPY statement without its period, which may be on another line; or the include of a librarian.
 
@@ -80,9 +82,11 @@ PAIR = re.compile(rf"{GAP}({_OPERAND})\s++BY\s++({_OPERAND})")
 COPIED = re.compile(
     rf"(?P<via>COPY|-INC|\+\+INCLUDE)\s++"
     rf"{_FROM}{_NO_MEMBER}(?P<name>{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?P<library>{LITERAL}|{WORD})|)"
-    rf"(?>\s++SUPPRESS(?>\s++PRINTING|)|)(?>\s++REPLACING(?P<pairs>{_PAIRS})|)"
+    rf"(?>\s++SUPPRESS(?>\s++PRINTING|)|){_JOINED}(?>\s++REPLACING(?P<pairs>{_PAIRS})|)"
 )
-"""A COPY statement with its parts as groups: `via`, `dictionary`, `resource`, `name`, `library` and `pairs`."""
+"""A COPY statement with its parts as groups: `via`, `dictionary`, `resource`, `name`, `library`, `disjoined`, `joined` and its
+`side`, and `pairs`.
+"""
 
 # U+FF0D is the hyphen of a name in Japanese, as wide as its letters.
 # The order of the alternatives matters: a block before its words, a number before a period, a period before a

@@ -171,6 +171,15 @@ CopyVia = Literal["COPY", "INCLUDE", "-INC", "++INCLUDE", "COPY IDMS", "COPY MAI
 """How source is brought in: COPY, EXEC SQL INCLUDE, Librarian, Panvalet, or a COPY from the dictionary of IDMS."""
 
 
+class Joining(NamedTuple):
+    """What JOINING puts before or after the names that a copybook declares, with a hyphen in between, as in NetCOBOL."""
+
+    word: str
+    is_suffix: bool = False
+    disjoined: str = ""
+    """The word of DISJOINING, which is taken from there before; "" if there is none."""
+
+
 class Copy(NamedTuple):
     """A statement that brings in source from elsewhere, which is not expanded in place."""
 
@@ -182,6 +191,7 @@ class Copy(NamedTuple):
     replacing: Pairs = ()
     """The pairs of REPLACING (old, new), without the `==` of pseudo-text; LEADING and TRAILING stay in front."""
     via: CopyVia = "COPY"
+    joining: Joining | None = None
 
 
 class Exec(NamedTuple):

@@ -30,7 +30,7 @@ MAX_GROWN_CHARS = 3_000_000
 
 _SLASHES = "//"
 _PARTS = re.compile(r"\S+")
-_WORD_BEGINS, _WORD_ENDS = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
+_WORD_BEGINS, _WORD_ENDS = r"(?<![\w\uff0d-])", r"(?![\w\uff0d-])"
 _LITERAL = re.compile(LITERAL)
 _LINE_ENDS = re.compile(f"[\n{BREAK}]")
 _BEGINS = r"(?<![\w:-])"

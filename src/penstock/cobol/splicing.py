@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .assembly import CodeLines, assemble
 from .headers import areas
+from .joining import joined as joined_code
+from .joining import joining_in
 from .lexing import COPIED, GAP, LITERAL, fold, spelled_tokens
 from .procedure import Procedure, dialect
 from .program import key
@@ -28,7 +30,7 @@ from .structure import drafts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .program import Replacing
+    from .program import Joining, Replacing
     from .replacing import Replaced
     from .source import Lookup, ScannedSource
 
@@ -98,6 +100,9 @@ def spliced(made: Replaced, folded: str, find: Lookup | None) -> Spliced:
         start, end = statement.span()
         line = bisect_right(made.starts, start)
         copying = (pairs_in(code, folded, *statement.span("pairs")),) if statement["pairs"] else ()
+        joining = joining_in(statement)
+        if joining is not None:
+            book = joined(book, joining)
         text = _text(book.code, copying, in_effect(made.effects, line))
         found = _fragment(text, _BEFORE.search(folded[max(0, start - _FAR) : start]) is None)
         if found is None:
@@ -134,7 +139,16 @@ def copied(book: ScannedSource, copying: Replacing, replacing: Replacing) -> Sca
             too. As in GnuCOBOL, the nearest ones are tried first at each word, and their result is not compared with the others.
         replacing: The pairs of REPLACE in effect at the COPY, which apply to the result of REPLACING.
     """
-    code = around_statements(around_statements(book.code, copying), replacing)
+    return _reread(book, around_statements(around_statements(book.code, copying), replacing))
+
+
+def joined(book: ScannedSource, joining: Joining) -> ScannedSource:
+    """Return a copybook as JOINING makes it, read again."""
+    return _reread(book, joined_code(book, joining))
+
+
+def _reread(book: ScannedSource, code: str) -> ScannedSource:
+    """Return a copybook with other code on the same lines; unchanged if the code does not keep them."""
     starts = line_starts(code)
     if code == book.code or len(starts) != len(book.starts):
         return book

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..program import DESCRIBED, Copy, DeclarationEntry, Program, Warned, key
 from ..reading import BREAK
 from ..replacing import in_effect
-from ..splicing import copied
+from ..splicing import copied, joined
 from .values import CopybookUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..program import Paragraph, Replacing
+    from ..program import Joining, Paragraph, Replacing
     from ..source import Lookup, ScannedSource
 
 MAX_DEPTH = 12
@@ -161,6 +161,8 @@ class _Place(NamedTuple):
     """The pairs of REPLACE that apply to the copied text."""
     copying: Replacing = ()
     """The pairs of REPLACING of this COPY and of those around it, which apply to what it copies; from the inside out."""
+    joining: tuple[Joining, ...] = ()
+    """The JOINING of this COPY and of those around it, likewise."""
     header: str = ""
     """The copied paragraph around the COPY; "" if it is one of the program."""
 
@@ -272,9 +274,12 @@ class _Expanding:
         self._chars += len(found.code)
         effect = (*in_effect(source.replacing, copy.line), *place.replacing)
         copying = (*((copy.replacing,) if copy.replacing else ()), *place.copying)
+        joining = (*((copy.joining,) if copy.joining else ()), *place.joining)
+        for one in joining:
+            found = joined(found, one)
         if copying or effect:
             found = copied(found, copying, effect)
-        inner = place._replace(replacing=effect, copying=copying)
+        inner = place._replace(replacing=effect, copying=copying, joining=joining)
         for part in found.programs:
             # A named part with statements is a program with its own data, and is read in its own file.
             if not part.name or not part.statements:
