@@ -200,6 +200,33 @@ def test_a_file_on_a_device_has_the_name_that_its_description_says(assign: str, 
     assert file.dd == dd
 
 
+@pytest.mark.parametrize(
+    ("clause", "keys"),
+    {
+        "RECORD KEY IS A B OF R, C ALTERNATE RECORD KEY IS C A WITH DUPLICATES": ("A", "B OF R", "C"),
+        "RECORD KEY A B ALTERNATE KEY C NO DUPLICATES LOCK MODE IS AUTOMATIC": ("A", "B", "C"),
+        "RECORD KEY K = A B ALTERNATE RECORD KEY L SOURCE IS B C SUPPRESS WHEN SPACE": ("K", "A", "B", "L", "C"),
+    }.items(),
+)
+def test_a_key_may_have_several_items(clause: str, keys: tuple[str, ...]) -> None:
+    """NetCOBOL names the items of a key alone, Micro Focus and ACUCOBOL after a name for the whole."""
+    (file,) = told(
+        fixed(
+            "IDENTIFICATION DIVISION.",
+            "PROGRAM-ID. F.",
+            "ENVIRONMENT DIVISION.",
+            "INPUT-OUTPUT SECTION.",
+            "FILE-CONTROL.",
+            f"    SELECT STOCK ASSIGN TO STOCKL ORGANIZATION INDEXED {clause}.",
+            "DATA DIVISION.",
+            "FILE SECTION.",
+            "FD  STOCK.",
+            "01  R. 05  A PIC X. 05  B PIC X. 05  C PIC X.",
+        )
+    ).files
+    assert file.keys == keys
+
+
 def test_a_file_of_the_pdp_10_is_read_like_others() -> None:
     """RECORDING MODE ends the ASSIGN, ACCESS alone may say INDEXED, and a WRITE may name a part of a record."""
     (file,) = told(

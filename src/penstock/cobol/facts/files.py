@@ -322,12 +322,12 @@ def _alternate_keys(words: Sequence[str]) -> list[str]:
 
 
 def _key(words: Sequence[str]) -> list[str]:
-    """Return the names in a RECORD KEY: an item, or a key name and its items, as in `NAME = A B` and `NAME SOURCE IS A B`."""
+    """Return the names in a RECORD KEY: its item, in NetCOBOL its items, or a key name and its items, as in `NAME = A B` and
+    `NAME SOURCE IS A B`.
+    """
     words = [part for word in words for part in re.split("(=)", word) if part]  # NAME=A is one word, too
-    if words[1:2] not in (["="], ["SOURCE"]):
-        return _qualified(words)[:1]
-    parts = takewhile(lambda word: word.upper() not in _BEHIND_KEYS, words[2:])
-    return [words[0], *_qualified([word for word in parts if word.upper() not in {"IS", "ARE"}])]
+    parts = takewhile(lambda word: word.upper() not in _BEHIND_KEYS, words)
+    return _qualified([word for word in parts if word.upper() not in {"IS", "ARE", "=", "SOURCE"}])
 
 
 def _qualified(words: Sequence[str]) -> list[str]:
