@@ -40,6 +40,7 @@ Instagram token: =IGQVJ t140
 Adafruit key: =aio_ w28
 Adobe secret: =p8e- h32
 age key: =AGE-SECRET-KEY-1 u58
+age key: =AGE-SECRET-KEY-PQ-1 u58
 Aikido secret: =AIK_SECRET_ w40
 Airtable token: =pat w14 =. h64
 Aiven password: =AVNS_ t18

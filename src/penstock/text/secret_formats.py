@@ -56,7 +56,7 @@ ANYWHERE = (
     KeyFormat("1Password token", "ops_eyJ", r"[\w+/-]{100}[\w+/=-]*+"),
     KeyFormat("Adafruit key", "aio_", _DIGIT + r"[A-Za-z0-9]{28}"),
     KeyFormat("Adobe secret", "p8e-", r"[A-Za-z0-9]{32}"),
-    KeyFormat("age key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{58}"),
+    KeyFormat("age key", "AGE-SECRET-KEY-1 AGE-SECRET-KEY-PQ-1", r"[A-Z0-9]{58}"),
     KeyFormat("Aikido secret", "AIK_SECRET_ AIK_RUNTIME_", r"[\w-]{24}"),
     KeyFormat("Aiven password", "AVNS_", _DIGIT + r"[\w-]{16}"),
     KeyFormat("Anthropic key", "sk-ant-", r"[\w-]{16}"),

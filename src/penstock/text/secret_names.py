@@ -16,15 +16,15 @@ from penstock.text.secret_placeholders import (
     IDENTIFIER,
     MACRO,
     MEMBER,
-    MEMBER_OF,
+    METHOD,
     NO_KEY,
     NO_SECRET,
     NUMBERED_NAME,
-    QUALIFIED,
     QUOTED_NAME,
     STANDS_FOR,
     VARIABLE,
     is_class,
+    is_member,
 )
 from penstock.text.secret_shape import PUBLIC, SERVICES, WORD_END, Shape, Spans, alternatives, compiled, to_end
 from penstock.text.secret_values import (
@@ -103,6 +103,7 @@ _NOT_ITSELF = re.compile(
     r":(?:\d{12}|[x*]{8,12}):\Z|/etc/\Z"
     r"|(?i:(?:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?|(?:\b|[_\d])page[_-]?|\bclass=[\"'])\Z|[a-z]Page\Z"
 )
+_PUBLIC_NAME = re.compile(rf"(?:{PUBLIC.pattern})[\w-]*\Z")
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
 _SAYS = re.compile(r"(?i:(?<![a-z])(?:secret|key|token|passw(?:or)?d)(?![a-z]))")
 _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
@@ -126,7 +127,9 @@ _NEXT_PART = re.compile(r"[ \t]{0,8}[+.\\]?\s{0,64}+[\"']([\w+/=.~-]{8,512}+)[\"
 _PARTS_CHARS = 1_024  # after which no part begins
 _BARE, _WITH_SIGNS = 5, 6  # groups of an assignment: a bare value, and one with signs that end it in programs
 # Names after which a random value may come, with anything in between; and what that may be.
-_LOOSE_NAMES = rf"pa?ss?w|passphrase|passcode|pwd|secret|token|credential|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
+_LOOSE_NAMES = (
+    rf"pa?ss?w|passphrase|passcode|pwd|secret|token|credential|creds|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
+)
 _NAMED_LEADS = (
     "passw",
     "pasw",
@@ -138,6 +141,7 @@ _NAMED_LEADS = (
     "secret",
     "token",
     "credential",
+    "creds",
     "auth",
     "login",
     *_OF_KEYS,
@@ -166,10 +170,13 @@ def _named(text: str, at: int, _floor: int) -> Spans:
     if (
         match is None
         or PUBLIC.search(match[1])
+        or _PUBLIC_NAME.search(text, max(0, at - _BEFORE_CHARS), at)
         or _PASSED.match(match[1])
         or _OTHER.search(match[1])
         or not is_key(match[2])
         or is_class(match[2])
+        or is_member(match[2])
+        or NO_SECRET.fullmatch(match[2])
         or NO_KEY.fullmatch(match[2])
         or _INDEXED.match(text, at)
     ):
@@ -206,7 +213,12 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
         return ()
     if not is_key(match[1]):
         return ()
-    if is_class(match[1]) or _TYPE.search(text, max(0, at - _TYPE_CHARS), at) or NO_KEY.fullmatch(match[1]):
+    if (
+        is_class(match[1])
+        or is_member(match[1])
+        or _TYPE.search(text, max(0, at - _TYPE_CHARS), at)
+        or NO_KEY.fullmatch(match[1])
+    ):
         return ()
     name, sign, _ = match[1].rstrip("=").partition("=")
     if _INDEXED.match(text, at) or (sign and PUBLIC.search(name)):  # `KEY_FINGERPRINT=…`
@@ -309,6 +321,8 @@ def _is_name(match: re.Match[str], group: int, value: str, *, is_setting: bool) 
         return True
     if name.endswith("key") and MEMBER.fullmatch(value):
         return True
+    if is_told and is_issued and value.isidentifier() and not is_key(value):
+        return True
     of_name = ATTRIBUTE if group == _BARE and not is_setting else QUOTED_NAME
     if is_told and (ACTION.fullmatch(value) or of_name.fullmatch(value.lstrip("*&"))):  # of Go: `*one.Secret`
         return True
@@ -327,9 +341,9 @@ def _is_code(match: re.Match[str], value: str, between: str, *, looks_random: bo
         IDENTIFIER.fullmatch(value.lstrip("!@"))
         or MACRO.match(match.string, start)
         or (between.strip() == "=" and match.string.startswith(";", end) and VARIABLE.fullmatch(value))
-        or (between.lstrip(digits) == " = " and MEMBER_OF.fullmatch(value))
+        or (("::" in value or between.lstrip(digits) == " = ") and is_member(value))
         or is_class(value)
-        or QUALIFIED.fullmatch(value)
+        or METHOD.fullmatch(value)
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from penstock.text.secret_values import mixes_cases
+from penstock.text.secret_values import count_changes, mixes_cases, reads_as_key
 
 # What people write where a secret will be.
 _PLACEHOLDERS = (
@@ -80,15 +80,10 @@ QUOTED_NAME = re.compile(
 """What is a name even in quotes, such as `sha256_password` or `JWT_SHA512_PRIVATE_KEY`."""
 VARIABLE = re.compile(r"(?:[A-Za-z]{2,16}_){1,6}[A-Za-z]{1,16}\d{1,2}")
 """A variable such as `libtest_arg4`."""
-MEMBER_OF = re.compile(r"[A-Za-z_]{2,24}\d{0,3}(?:\.[A-Za-z_]{2,24}\d{0,3}){0,2}\.[a-z_]{2,24}")
-"""A bare member, such as `ctx.es512.jwk` or `TestKeys.RS256.pair.private`."""
 MACRO = re.compile(r"[a-z_]{2,40}![ \t]?[{(\[]")
 """The beginning of a call to a macro of Rust."""
-# Methods (`SecureRandom.base58`, `Text.encodeUtf8`), and paths of Rust (`v3::Code::InvalidToken`).
-_METHOD = r"(?:[A-Z][A-Za-z]+\d{0,3}(?:::|\.))+(?:[a-z_]{2,20}|[a-z]{2,16}(?:[A-Z][a-z]{1,16}){1,3})\d{0,3}"
-_PATH = r"[A-Za-z][A-Za-z_]{0,40}\d{0,3}(?:::[A-Za-z][A-Za-z_]{0,40}\d{0,3}){1,6}"
-QUALIFIED = re.compile(rf"{_METHOD}|{_PATH}")
-"""A method of a class or module."""
+METHOD = re.compile(r"(?:[A-Z][A-Za-z]+\d{0,3}(?:::|\.))+(?:[a-z_]{2,20}|[a-z]{2,16}(?:[A-Z][a-z]{1,16}){1,3})\d{0,3}")
+"""A method of a class or module, such as `SecureRandom.base58` or `Text.encodeUtf8`."""
 
 # A name and password in an address that only say what belongs there: `accountSid:authToken`, `API_KEY:DOMAIN`.
 _CREDENTIAL = re.compile(
@@ -114,8 +109,23 @@ def is_pair_of_names(name: str, value: str) -> bool:
     return of_credential or (_CAPITALS.fullmatch(name) is not None and _CAPITALS.fullmatch(value) is not None)
 
 
+_OF_MEMBER = re.compile(r"(?>[+&*!@]?)([A-Za-z_]\w*+[!?]?(?>(?:(?:\??\.|::|->)#?[A-Za-z_]\w*+[!?]?)+))", re.ASCII)
+_NAME, _MAX_CHANGES = re.compile(r"\w+", re.ASCII), 4  # from letters to digits and back: two numbers in a name
+
+
+def is_member(value: str) -> bool:
+    """Return whether a bare value is what an object, a module or a type has: `params.eip7702signer.sign`, `v3::Code::InvalidToken`.
+
+    Each of its names may have numbers, but none reads as random.
+    """
+    match = _OF_MEMBER.fullmatch(value)
+    return match is not None and not any(
+        reads_as_key(name) or count_changes(name) > _MAX_CHANGES for name in _NAME.findall(match[1])
+    )
+
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
-_MAX_WORDS, _MAX_NUMBERS = 8, 3  # of the name of a class
+_MAX_NUMBERS = 3  # of the name of a class
 
 
 def is_class(value: str) -> bool:
@@ -124,11 +134,12 @@ def is_class(value: str) -> bool:
     words = _WORD.findall(last)
     capitalised = [word for word in words if word[0].isupper() and word[1:].islower()]
     is_path = all(map(str.isidentifier, value.split(".")))
-    is_few = len(words) <= _MAX_WORDS and not mixes_cases(last) and sum(map(str.isdigit, words)) < _MAX_NUMBERS
+    is_few = not mixes_cases(last) and sum(map(str.isdigit, words)) <= _MAX_NUMBERS
     needed = 1 if "." in value else 2 if words[-1:] == ["Key"] else 3
     return (
         is_path
         and is_few
         and len(capitalised) >= needed
+        and sum(map(len, capitalised)) * 2 >= len(last)
         and (words[-1] in capitalised or re.fullmatch("[A-Z]{2,4}", words[-1]) is not None)
     )

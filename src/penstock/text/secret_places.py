@@ -10,7 +10,7 @@ import re
 from base64 import b64decode
 from typing import TYPE_CHECKING
 
-from penstock.text.secret_placeholders import NO_KEY, NO_SECRET, is_pair_of_names
+from penstock.text.secret_placeholders import NO_KEY, NO_SECRET, is_member, is_pair_of_names
 from penstock.text.secret_shape import PUBLIC, REACH_CHARS, WORD_BEGINS, Shape, Spans, compiled, to_end
 from penstock.text.secret_values import count_changes, is_key, is_random, is_said_abroad, is_strong, reads_as_key
 
@@ -41,6 +41,8 @@ _SENTRY = r"(?i:[\w.-]{0,64}\bsentry\b[\w.-]{0,64}(?::\d{1,5})?/)"
 _CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:[\"']?"
 _CURL_ALONE = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?([^\s:\"'<>{}$]{8,128}+):(?=[\"'\s])"  # without a password
 _CURL = rf"{_CURL_USER}([^\s\"'<>$:{{}}\[\]]{{3,128}}+|\{{[^\s\"'<>${{}}]{{3,128}}+\}})|{_CURL_ALONE}"
+# What a document writes for a password next to a name: `user:pass`, `some_name:some_password`.
+_SAYS_PASSWORD = re.compile(r"(?i:(?:[a-z]{2,8}[_-])?(?:pass(?:w(?:or)?d)?|pwd|pw))")
 _COMMAND_CHARS = 400
 _LIST_CHARS = 4_096  # after which no item begins
 
@@ -52,7 +54,7 @@ def _header(text: str, at: int, _floor: int) -> Spans:
         has_scheme = compiled(_HEADER).match(text, at, match.start(1))
         known = has_scheme is not None and has_scheme.end() == match.start(1) and text[match.start(1) - 1] in " \t"
         is_named = known and not text[at : match.start(1)].rstrip().endswith((":", "=", ",", '"', "'"))
-        if (is_random(match[1]) and not NO_KEY.fullmatch(match[1])) or (
+        if _is_credential(match[1]) or (
             is_named
             and not NO_SECRET.fullmatch(match[1])
             and not compiled(_WORDS).fullmatch(match[1])
@@ -60,7 +62,12 @@ def _header(text: str, at: int, _floor: int) -> Spans:
         ):
             return to_end(text, match.span(1))
     match = compiled(_HEADER + _OTHER_SCHEME + _HEADER_VALUE).match(text, at)
-    return to_end(text, match.span(1)) if match and is_random(match[1]) else ()
+    return to_end(text, match.span(1)) if match and _is_credential(match[1]) else ()
+
+
+def _is_credential(value: str) -> bool:
+    """Return whether a value after the name of a header is one by itself: random, and neither public nor an expression."""
+    return is_random(value) and not NO_KEY.fullmatch(value) and not is_member(value)
 
 
 def _bearer(text: str, at: int, _floor: int) -> Spans:
@@ -128,7 +135,8 @@ def _curl(text: str, at: int, _floor: int) -> Spans:
         return ()
     if match[2]:
         return (match.span(2),) if count_changes(match[2]) >= _MIN_CHANGES else ()
-    is_one = not NO_SECRET.fullmatch(match[1].strip("{}")) and (match[1][0] != "{" or any(map(str.isdigit, match[1])))
+    is_one = not _SAYS_PASSWORD.fullmatch(match[1]) and not NO_SECRET.fullmatch(match[1].strip("{}"))
+    is_one = is_one and (match[1][0] != "{" or any(map(str.isdigit, match[1])))
     return to_end(text, match.span(1)) if is_one else ()
 
 
@@ -324,13 +332,16 @@ _VARIABLE = (
     r"variable[ \t]{1,4}\"[\w-]{0,64}(?i:passw(?:or)?d|secret|token|_key)[\w-]{0,64}\"[ \t]{0,4}\{[^{}]{0,400}?"
     r"\bdefault[ \t]{0,16}=[ \t]{0,16}\"(?=[^\"\d]{0,64}\d)([^\s\"$]{6,512})\""
 )  # Terraform's
-_PAIR = r"\w+\(\s{0,8}[\"'][^\"'\n]{1,64}[\"'],\s{0,8}[\"']([^\s\"']{6,64})[\"']"
+# What Azure's `NewUsernamePasswordCredential` takes first is no password: two more follow.
+_PAIR = (
+    r"\w+\(\s{0,8}[\"'][^\"'\n]{1,64}[\"'],\s{0,8}[\"']([^\s\"']{6,64})[\"'](?!(?:,\s{0,8}[\"'][^\"'\n]{0,64}[\"']){2})"
+)
 
 # For any other call whose name says that it takes a name and a password, a password that is not a word.
 _LETS_IN = r"(?i:(?:credentials?|basic_?auth|getconnection|directoryentry)[ \t]?|auth[ \t]?=[ \t]?)"
 _CALL = (
     rf"{_LETS_IN}\((?:[^()\n]{{0,80}},)?\s{{0,64}}+\\?[\"'][^\"'\n]{{1,64}}[\"']"
-    r"[ \t]{0,2},\s{0,64}+\\?[\"']([^\s\"'\\]{6,64})\\?[\"']"
+    r"[ \t]{0,2},\s{0,64}+\\?[\"']([^\s\"'\\]{6,64})\\?[\"'](?!,[ \t]?[\"'])"  # and no other after it
 )
 _CALL_HINT = rf"{_LETS_IN}\([^()\n\"']*\s*\\?[\"']"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from base64 import b64decode
+from base64 import b64decode, urlsafe_b64decode
 from typing import TYPE_CHECKING
 
 from penstock.text.secret_commands import by_what_is_said
@@ -286,6 +286,18 @@ def _encoded_key(text: str, at: int, _floor: int) -> Spans:
     )
 
 
+# A token in base64, as manifests hold it; other JSON in base64 begins in this way, too, but has no dot.
+_JWT_IN_BASE64 = r"(?<![\w+/-])ZXlK[\w+/-]{40,16000}+=*+"
+
+
+def _encoded_jwt(text: str, at: int, _floor: int) -> Spans:
+    match = compiled(_JWT_IN_BASE64).match(text, at)
+    if match is None:
+        return ()
+    whole = match[0].rstrip("=")
+    return (match.span(),) if b".ey" in urlsafe_b64decode(whole[: len(whole) // 4 * 4]) else ()
+
+
 # ── keys in JSON: JWK, and Tink's ────────────────────────────────────────────────────────────────────────────────
 
 _JWK_HINT = r"\"kty\\?\"[ \t]{0,4}:"
@@ -332,6 +344,7 @@ SHAPES = (
         (r"(?:A3T[A-Z0-9]|A[KSBC][IC]A)[A-Z0-9]{8}",),
         _pair(_AWS, _AWS_OTHER),
     ),
+    Shape("JWT", ("ZXlK",), ("ZXlK",), _encoded_jwt, reach_chars=REACH_CHARS),
     Shape("JWT", (".ey",), (r"\.ey[A-Z][\w-]{5}",), _jwt, reach_chars=REACH_CHARS),
     Shape("Azure secret", ("Q~",), (r"Q~[\w.~-]{8}",), _around(r"[\w~.]{3}\d", 4, r"Q~[\w.~-]{31,34}+")),
     Shape("Azure key", _AZURE, tuple(rf"{re.escape(word)}[\w+/-]{{5}}" for word in _AZURE), _around(*_AZURE_PARTS)),

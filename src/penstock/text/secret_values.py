@@ -31,7 +31,7 @@ _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PIECE_CHARS, _MIN_PIECED = 3, 20
 _SHORT_PIECE_CHARS, _MIN_SHORT_PIECED = 2.5, 15
 # Of a name; without this, 1,300 names in 34 MB of an authentication framework were taken for keys.
-_MAX_NAME_NUMBERS, _MAX_NAME_DIGITS, _NAME_WORD_CHARS = 2, 4, 3.5
+_MAX_NAME_NUMBERS, _MAX_NAME_DIGITS, _NAME_WORD_CHARS = 2, 5, 3.5
 
 
 def is_random(value: str) -> bool:
