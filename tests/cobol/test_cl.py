@@ -118,11 +118,28 @@ def test_a_field_is_followed_through_the_variables_of_cl() -> None:
     assert not {edge for edge in other if edge.verb == "carried to"}
 
 
-def test_cl_programs_of_one_name_keep_the_names_of_others() -> None:
-    """A program in COBOL is not told apart from a CL program of its name, and neither are two CL programs."""
-    graph = graph_of({"SHOW.cbl": SHOW, "cl/SHOW.clp": PASSING, "a/RUN.clp": PASSING, "b/RUN.clp": PASSING})
+def test_a_program_in_cobol_is_not_told_apart_from_a_cl_program_of_its_name() -> None:
+    """The name means the one in COBOL, and the variables of the other are not in the graph."""
+    graph = graph_of({"SHOW.cbl": SHOW, "cl/SHOW.clp": PASSING})
     assert [part.name for part in graph.parts] == ["SHOW"]
-    assert edges(graph, "SHOW", "program")["RUN", "calls", "SHOW"] == "is"
+
+
+def test_cl_programs_of_one_name_are_told_apart() -> None:
+    """Each has its own variables, calls and copies, and a call by their name may lead to either."""
+    copies = b" PGM\n DCL &TO *CHAR 8\n CPYF FROMFILE(DAY) TOFILE(MONTH)\n ENDPGM\n"
+    night = {"a/NIGHT.clp": b" PGM (&D)\n DCL &D *CHAR 8\n CALL GONE\n", "b/NIGHT.clp": copies}
+    graph = graph_of({"SHOW.cbl": SHOW, **night})
+    assert [part.name for part in graph.parts] == ["SHOW", "NIGHT@a/NIGHT.clp", "NIGHT@b/NIGHT.clp"]
+    drawn = {(edge.source.name, edge.verb, edge.target.name, edge.certainty) for edge in graph.drawn}
+    assert {
+        ("SHOW", "calls", "NIGHT@a/NIGHT.clp", "may"),
+        ("SHOW", "calls", "NIGHT@b/NIGHT.clp", "may"),
+        ("SHOW.W-DAY", "passes to", "NIGHT@a/NIGHT.clp.&D", "may"),
+        ("NIGHT@a/NIGHT.clp", "calls", "GONE", "is"),
+        ("NIGHT@b/NIGHT.clp", "reads", "DAY", "is"),
+        ("NIGHT@b/NIGHT.clp", "writes", "MONTH", "is"),
+    } <= drawn
+    assert not any(name == "NIGHT" for source, _, target, _ in drawn for name in (source, target))
 
 
 def test_what_a_variable_names_is_cited_where_it_gets_its_value() -> None:

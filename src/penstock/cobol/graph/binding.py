@@ -6,6 +6,7 @@ Leaves to others: what jobs say (`jobs`), what one program says of its files (`f
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ..estate.jcl import OF_A_VARIABLE
@@ -96,7 +97,8 @@ class Binding:
 
     def _copy(self) -> None:
         """Add the copies of files by CL programs."""
-        for copy, doubt in (said for member in self._members for said in copying.copied_by_cl(member)):
+        copies = (copying.copied_by_cl(member, self._callees.in_cl(member)) for member in self._members)
+        for copy, doubt in chain.from_iterable(copies):
             sure: Certainty = "may" if doubt else "is"
             self._drawing.add(EstateEdge(copy.step, "reads", copy.source, sure, copy.citations, doubt))
             self._drawing.add(EstateEdge(copy.step, "writes", copy.target, sure, copy.citations, doubt))

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from ..estate.members import stem
 from ..program import key
 from ..scope import NamedEntry, ProgramNames, ProgramPlace
+from .values import NodeId
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..estate.members import Member
     from .values import ProgramEntry, ProgramPart
 
 
@@ -30,6 +32,7 @@ class Callees:
         ]
         """All entries of programs, each with the number of its part."""
         self._paths = [part.path for part in parts]
+        self._at = {part.path: part.name for part in parts}
         above = {part.name.partition("@")[0]: part.inherits for part in parts if part.inherits}
         self._names = ProgramNames((_named(parts[number], entry) for number, entry in self._entries), above)
 
@@ -37,6 +40,10 @@ class Callees:
         """Return the names of all entries, and of the files that have them."""
         found = {entry.name.partition("@")[0] for _, entry in self._entries}
         return found | {key(stem(self._paths[number])) for number, _ in self._entries}
+
+    def in_cl(self, member: Member) -> NodeId:
+        """Return the node of a CL program, which others of its name may be told apart from."""
+        return NodeId("program", self._at.get(member.path, member.name.upper()))
 
     def called(self, name: str, caller: ProgramPart | None = None) -> list[tuple[int, ProgramEntry]]:
         """Return the entries that a called name leads to, each with the number of its part.

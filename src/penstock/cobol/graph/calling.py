@@ -131,7 +131,7 @@ class Calling:
         """Add the calls of CL programs."""
         for member in self._members:
             for call in member.calls:
-                me, other = NodeId("program", member.name.upper()), NodeId("program", call.program)
+                me, other = self._callees.in_cl(member), NodeId("program", call.program)
                 places = tuple(CitedLine(member.path, line) for line in (call.line, *call.said_lines))
                 certainty: Certainty = "is" if call.is_sure else "may"
                 why = "" if call.is_sure else "a variable of CL has its name"

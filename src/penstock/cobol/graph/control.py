@@ -3,12 +3,11 @@
 CL passes variables by address, so that a called program may change them; SBMJOB passes copies. Source: IBM i, Control language,
 "CALL command". Leaves to others: which programs are called (`calling`), and where an argument arrives (`arriving`).
 
-Law: a CL program whose name is also that of another program has no part.
+Law: a CL program whose name is also that of a program in COBOL has no part.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from ..facts.data import ItemPart, MoveWay
@@ -32,12 +31,10 @@ def control_parts(members: Iterable[Member], parts: Sequence[ProgramPart]) -> It
         members: The members of the estate.
         parts: The parts of the other programs.
     """
-    found = [(member, member.variables) for member in members if member.variables is not None]
     taken = {part.name for part in parts if part.kind == "program"}
-    taken |= {name for name, count in Counter(member.name.upper() for member, _ in found).items() if count > 1}
-    for member, variables in found:
-        if member.name.upper() not in taken:
-            yield _part(member, variables)
+    for member in members:
+        if member.variables is not None and member.name.upper() not in taken:
+            yield _part(member, member.variables)
 
 
 def _part(member: Member, variables: ClVariables) -> ProgramPart:

@@ -184,15 +184,14 @@ def _reproduced(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[Copied
                         yield CopiedRecords(one, other, step.node, "is", "", False, cited)
 
 
-def copied_by_cl(member: Member) -> Iterator[tuple[CopiedRecords, str]]:
-    """Yield which files a CL program copies to which (CPYF), each with the reason if it may be another file."""
+def copied_by_cl(member: Member, me: NodeId) -> Iterator[tuple[CopiedRecords, str]]:
+    """Yield which files a CL program, whose node is `me`, copies to which (CPYF), with the reason if one may be another file."""
     for copy in member.copies:
         source, target = NodeId("dataset", copy.source), NodeId("dataset", copy.target)
         command = CitedLine.spanning(member.path, copy.line, copy.end_line)
         cited = (command, *(CitedLine(member.path, line) for line in copy.said_lines))
         doubt = "" if copy.is_sure else "a variable or an OVRDBF of CL says which files"
         why = doubt or ("its FMTOPT lays the records anew" if copy.is_rebuilt else "")
-        me = NodeId("program", member.name.upper())
         yield CopiedRecords(source, target, me, "may" if why else "is", why, copy.is_rebuilt, cited), doubt
 
 
