@@ -170,6 +170,20 @@ def test_resume_tells_what_changed_and_does_nothing_where_only_that_is_asked(tre
 
 
 @pytest.mark.proves("S-12")
+def test_what_only_looks_at_files_needs_no_key(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever checks a session on a machine without keys asks no model; to continue it takes one."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with LoopbackProvider("openai-chat", 32_000, policy=investigating("openai-chat")) as provider:
+        monkeypatch.setenv("OPENAI_BASE_URL", provider.base_url)
+        begin = penstock(tmp_path, "run", "Which port?", "--root", str(tree), "--model", "openai-chat:x", "--json")
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    session = json.loads(begin.stdout)["session"]
+    told = penstock(tmp_path, "resume", session, "--verify-only")
+    assert (told.returncode, told.stdout) == (0, "Files since the session stopped: 1 same.\n"), told
+    assert "OPENAI_API_KEY" in penstock(tmp_path, "resume", session, "Go on.").stderr
+
+
+@pytest.mark.proves("S-12")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_keeps_the_session_and_says_how_to_go_on(
     tree: Path, tmp_path: Path, number: signal.Signals

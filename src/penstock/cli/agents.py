@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from penstock.agent.loop import Agent
     from penstock.agent.toolbox import Toolbox
     from penstock.guard.output import OutputLimits
+    from penstock.models import Model
     from penstock.session import Session
     from penstock.session.limits import Limits
     from penstock.session.state import Effect
@@ -227,6 +228,7 @@ def resumed(
     from penstock.agent.edits import changes_of
     from penstock.agent.journal import remembered
     from penstock.agent.purse import open_purse, purse_of
+    from penstock.models import ScriptedModel
 
     session, begun, next_seq = replayed(store, session_id)
     takes_back = changes.pop("no_allow_write_to")
@@ -237,7 +239,9 @@ def resumed(
     if changes["root"] is None:
         expect_own_root(begun, session_id)
     about["root"] = os.path.realpath(about["root"])
-    parts = _parts(store, about)
+    # A session that is only looked at asks nobody, and needs no key.
+    is_asked = is_written or changes["model"] is not None
+    parts = _parts(store, about, None if is_asked else ScriptedModel((), session.state.transcript.wire))
     model = parts.model
     if model.wire != session.state.transcript.wire:
         asked, has = escape.clip(about["model"], 80), session.state.transcript.wire
@@ -302,8 +306,14 @@ def _instructions() -> str:
     return f"{INSTRUCTIONS}\n\n{NAVIGATION}"
 
 
-def _parts(store: Store, about: dict[str, Any]) -> _Parts:
-    """Return what the agent of a session with these flags is made of."""
+def _parts(store: Store, about: dict[str, Any], model: Model | None = None) -> _Parts:
+    """Return what the agent of a session with these flags is made of.
+
+    Args:
+        store: where the session is kept.
+        about: what the flags say.
+        model: stands for the model that the flags name; None loads that.
+    """
     from penstock.agent.children import ChildTools
     from penstock.guard.output import CHILD_AGENT
     from penstock.models import load_model
@@ -313,7 +323,8 @@ def _parts(store: Store, about: dict[str, Any]) -> _Parts:
     workspace, _ = open_workspace(about["root"], tell=terminal.warn)
     limits = profile_of(workspace.root, about["profile"], tell=terminal.warn)
     # `local` enforces its own window, whatever is assumed of it: with a larger one it would never be compacted.
-    model = load_model(about["model"], base_url=about["base_url"], window_tokens=None if is_local else about["window"])
+    assumed = None if is_local else about["window"]
+    model = model or load_model(about["model"], base_url=about["base_url"], window_tokens=assumed)
     # The person's figure comes first, then what the model says of itself, then the guess of the profile.
     window = about["window"] or model.window_tokens or limits.window_tokens
     limits = limits.scaled(window, about["reserve"])
