@@ -277,7 +277,7 @@ def show_command(session_id: str, store_url: str | None, as_json: bool) -> int:
 @command("handoff")
 @click.argument("session_id", metavar="[ID]", type=SESSION_NAME, required=False, shell_complete=complete_session)
 @click.option(
-    "--from", "file", type=options.OWN_FILE, metavar="FILE", help="Another agent's session file, instead of ID."
+    "--from", "file", type=options.OWN_FILE, metavar="FILE", help="Another agent's session file, or a handoff."
 )
 @click.option(
     "--to",
@@ -312,6 +312,8 @@ def handoff_command(
         the document, for whoever continues
       penstock handoff --from stuck.jsonl
         the same for another agent's session
+      penstock handoff --from handoff.json --to claude
+        a document from another machine goes on in Claude Code here
     """
     from penstock.context.handoff import encode
 
@@ -357,16 +359,24 @@ def _own_handoff(session_id: str, moved_to: str | None, store_url: str | None) -
 
 
 def _foreign_handoff(file: str) -> tuple[Handoff, str]:
-    """Return what the session in another agent's file passes on, and its folder.
+    """Return what a file passes on, and its folder: another agent's session, or a handoff itself.
 
     Raises:
-        CallerError: It is not a session of a known agent.
+        CallerError: It is neither a session of a known agent nor a handoff.
     """
+    from penstock.cli.handoffs import read_handoff
+    from penstock.errors import CallerError
     from penstock.hosts.sessions.finding import session_named
     from penstock.hosts.sessions.handoffs import handoff_of
 
-    host, path = session_named(file, os.environ)
-    made = handoff_of(host, path)
+    try:
+        host, path = session_named(file, os.environ)
+        made = handoff_of(host, path)
+    except CallerError as error:
+        try:
+            made = read_handoff(file)
+        except (CallerError, ToolError):
+            raise error from None
     folder = field(made.state, "folder")
     return made, folder if isinstance(folder, str) and os.path.isdir(folder) else os.getcwd()
 

@@ -186,6 +186,26 @@ def test_a_folder_that_is_gone_is_not_worked_in(
     assert json.loads(capsys.readouterr().out)["folder"] == str(tmp_path)
 
 
+def test_a_handoff_document_goes_on_in_another_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A document that was carried to another machine is a handoff, printed or on one line; it is no session of Gemini CLI."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert main(["handoff", "--from", ended("codex", tmp_path, tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    for document in (printed, json.dumps(json.loads(printed))):
+        (tmp_path / "handoff.json").write_text(document)
+        assert host_of(str(tmp_path / "handoff.json")) is None
+        assert main(["handoff", "--from", "handoff.json"]) == 0
+        assert capsys.readouterr().out == printed
+    assert main(["handoff", "--from", "handoff.json", "--to", "claude", "--json"]) == 0
+    begun = json.loads(capsys.readouterr().out)
+    assert "TASK-ONE fix the parser" in Path(begun["written"]).read_text()
+    assert begun["folder"] == str(tmp_path)
+
+
 def test_what_cannot_be_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No session, two sessions, an unknown file and an unknown host are refused; nothing is written."""
     path = ended("claude", tmp_path, tmp_path)

@@ -11,6 +11,7 @@ from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from penstock.hosts.sessions.exported import members
 from penstock.hosts.sessions.records import HURRIED_BYTES, opened
 from penstock.hosts.sessions.todos import ListedTask, todos_of
 from penstock.inspection.messages import grouped as grouped
@@ -95,7 +96,8 @@ def host_of(path: str) -> str | None:
         if file.begins_with(b'{"info":{"id":"ses_'):
             return "opencode"
         if reader_of("gemini").is_document(file):
-            return "gemini"
+            # A handoff begins like one.
+            return None if "agent" in {name for name, _ in islice(members(file), 2)} else "gemini"
         hosts = (_host_by(record) for _, record in islice(file.records(), _FIRST_RECORDS))
         return next((host for host in hosts if host), None)
 
