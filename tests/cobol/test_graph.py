@@ -1580,6 +1580,20 @@ def test_copied_paragraphs_perform_and_go_to_each_other() -> None:
     }  # fmt: skip
 
 
+def test_a_section_without_statements_is_performed_and_asked_for_by_its_name() -> None:
+    """It has no paragraph; the one of the next section is not what its name means."""
+    text = sources.program(
+        *("MAIN-PART SECTION.", "    PERFORM SHUT.", "    PERFORM LAST-PART.", "    GOBACK."),
+        *("SHUT SECTION.", "NEXT-PART SECTION.", "    DISPLAY 'X'.", "LAST-PART SECTION."),
+    )
+    graph = graph_of({"p.cbl": text.encode()})
+    assert {(str(edge.source), str(edge.target)) for edge in graph.edges() if edge.verb == "performs"} == {
+        ("P.MAIN-PART", "P.SHUT"),
+        ("P.MAIN-PART", "P.LAST-PART"),
+    }
+    assert [str(edge.source) for edge in impact(graph, "shut", kind="paragraph").edges] == ["P.MAIN-PART"]
+
+
 def test_a_section_qualifies_what_is_gone_to_and_where_a_range_ends() -> None:
     """If two sections have paragraphs of one name, GO TO and THRU lead to the qualified one."""
     text = sources.program(

@@ -299,11 +299,14 @@ class _Drawing:
 
     def _control(self) -> None:
         """Add which paragraphs perform and jump to which."""
+        sections = {key(section.name) for section in self._scanned.sections}
         for edge in self._facts.edges:
-            if edge.target is not None:
+            # A section without a statement has no paragraph, but its name is one that others lead to.
+            if edge.target is not None or key(edge.name) in sections:
                 source = self._copied_paragraph(edge.header) if edge.header else self._paragraph(edge.source)
                 citations = self._cite(edge.line, edge.copybook, self._ends.get(edge.line, 0))
-                self._led(source, edge.via, self._paragraph(edge.target), citations)
+                target = self._copied_paragraph(edge.name) if edge.target is None else self._paragraph(edge.target)
+                self._led(source, edge.via, target, citations)
         for outside in self._facts.outside:
             target = self._copied_paragraph(outside.first)
             places = zip(outside.lines, outside.headers, outside.vias, outside.sources, strict=True)
