@@ -330,6 +330,20 @@ def test_a_pause_after_the_provider_compacted_is_an_answer() -> None:
     assert fault_of(body, "anthropic", estimated_tokens=20_000, window_tokens=40_000, taken_tokens=0) is None
 
 
+def test_a_response_that_a_person_steered_is_an_answer() -> None:
+    """OpenAI ends it where it may go on with what the person has added; it goes back as it came."""
+    body = stopped("openai-responses", answer("openai-responses"), "steered")
+    assert fault_of(body, "openai-responses", estimated_tokens=90, window_tokens=40_000, taken_tokens=0) is None
+
+
+def test_a_reply_at_geminis_limit_for_one_request_is_cut() -> None:
+    """The model is not at its end: google-genai itself asks for the rest, and others have to."""
+    body = stopped("gemini", answer("gemini"), "CONTINUATION")
+    found = fault_of(body, "gemini", estimated_tokens=90, window_tokens=40_000, taken_tokens=0)
+    assert found is not None
+    assert (found.kind, found.overflow) == ("length", None)
+
+
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_reply_that_is_cut_at_its_length_is_reported(wire: str, store: Store) -> None:
     """The caller gets the words, and decides whether to continue."""

@@ -305,6 +305,22 @@ def test_what_the_api_itself_forgot_is_in_the_message() -> None:
     }
 
 
+def test_the_model_that_answered_after_another_declined_is_the_answers() -> None:
+    """Anthropic's stream begins with the model that was asked; a block says that another goes on and answers."""
+    hop = {"type": "fallback", "from": {"model": "first"}, "to": {"model": "second"}, "trigger": {"type": "refusal"}}
+    summary = {"type": "compaction_delta", "content": "So far.", "tool_changes": [{"type": "tool_removal"}]}
+    events = [
+        {"type": "message_start", "message": {"model": "first", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": hop},
+        {"type": "content_block_start", "index": 1, "content_block": {"type": "compaction", "content": None}},
+        {"type": "content_block_delta", "index": 1, "delta": summary},
+        {"type": "message_delta", "delta": {"stop_reason": "compaction"}, "usage": {}},
+    ]
+    body, _ = gathered("anthropic", events)
+    assert body["model"] == "second"
+    assert body["content"] == [hop, {**summary, "type": "compaction"}]
+
+
 def test_the_text_of_a_custom_tool_comes_in_pieces() -> None:
     """OpenAI streams what a custom tool is given as it streams arguments."""
     begun = {"index": 0, "id": "c", "type": "custom", "custom": {"name": "sql", "input": ""}}

@@ -1089,3 +1089,28 @@ OTHERS += [
     ),
     _other("grpc", 504, "server_error", "retry", "rpc error: code = DeadlineExceeded desc = context deadline exceeded"),
 ]
+
+
+def _coded(kind: str, code: str, words: str = "The request was not accepted.") -> dict[str, Any]:
+    """Return an error of Anthropic's, whose words may change while its code stays."""
+    return {"type": "error", "error": {"type": kind, "message": words, "details": {"error_code": code}}}
+
+
+OTHERS += [
+    _other("anthropic", 429, "quota", "none", _coded("rate_limit_error", "enforced_spend_limit_reached")),
+    _other("anthropic", 429, "quota", "none", _coded("rate_limit_error", "contract_spend_limit_reached")),
+    _other("anthropic", 402, "quota", "none", _coded("billing_error", "linked_organization_spend_limit_reached")),
+    _other("anthropic", 429, "rate_limit", "wait", _coded("rate_limit_error", "ramp_limit_exceeded")),
+    _other(
+        "anthropic", 400, "image_limit", "shrink_image", _coded("invalid_request_error", "image_dimensions_too_large")
+    ),
+    _other(
+        "anthropic", 413, "payload_too_large", "shrink_payload", _coded("x", "request_body_too_large_after_decoding")
+    ),
+    _other("anthropic", 529, "overloaded", "retry", _coded("overloaded_error", "compaction_unavailable")),
+    _other("openai", 400, "image_limit", "shrink_image", {"error": {"code": "image_file_too_large", "message": "No."}}),
+    _other("openai", 400, "content_policy", "none", {"error": {"code": "bio_policy", "message": "No."}}),
+    _other(
+        "openai", 400, "content_policy", "none", {"error": {"code": "misalignment_policy_violation", "message": "No."}}
+    ),
+]

@@ -13,6 +13,7 @@ from penstock.carrier.stream_watch import StreamRefused, StreamWatch
 from penstock.context.answers import fault_of, overflow_in
 from penstock.errors import CallerError
 from penstock.wires import WIRES, answer_messages, wire_named
+from penstock.wires.bodies import cache_tokens
 from penstock.wires.failures import Refused, Unreadable
 from penstock.wires.wire import AnswerContent
 
@@ -114,3 +115,17 @@ def test_any_value_of_an_event_may_be_another(wire: str) -> None:
                 with suppress(Unreadable, Refused):
                     reader.feed(event)
                     hider.event(event)
+
+
+@pytest.mark.parametrize(
+    ("wire", "usage"),
+    [
+        ("openai-chat", {"prompt_tokens_details": {"cached_tokens": 7, "cache_write_tokens": 5}}),
+        ("openai-responses", {"input_tokens_details": {"cached_tokens": 7, "cache_write_tokens": 5}}),
+        ("anthropic", {"cache_read_input_tokens": 7, "cache_creation_input_tokens": 5}),
+        ("bedrock", {"cacheReadInputTokens": 7, "cacheWriteInputTokens": 5}),
+    ],
+)
+def test_what_was_read_from_a_cache_and_written_to_it_is_known(wire: str, usage: dict[str, Any]) -> None:
+    """Each has a price of its own, at OpenAI too."""
+    assert cache_tokens({"usage": usage}, wire) == (7, 5)

@@ -555,6 +555,7 @@ SETTINGS_CODE: Final = "connection_by_settings"
 CODES: Final[tuple[tuple[str, str, str | None], ...]] = (
     ("field_length", r"string_above_max_length|string_too_long", "shrink_field"),
     ("field_length", r"array_above_max_length|too_long$", "fix_request"),
+    ("quota", r"spend_?limit", None),  # before the type of such an error, which is `rate_limit_error` at Anthropic
     ("rate_limit", r"rate_?limit|too_?many_?requests|throttl|resource_exhausted|slow_down", None),
     (
         "quota",
@@ -565,10 +566,11 @@ CODES: Final[tuple[tuple[str, str, str | None], ...]] = (
         None,
     ),
     ("overloaded", r"overload|service_?unavailable|capacity", None),
-    ("payload_too_large", r"request_too_large|content_?too_?large|payload_too_large|entitytoolarge", None),
+    ("payload_too_large", r"request_(?:body_)?too_large|content_?too_?large|payload_too_large|entitytoolarge", None),
+    ("image_limit", r"image_(?:file_|dimensions_)?too_large", None),
     (
         "content_policy",
-        r"content_filter|content_policy|moderation|responsibleaipolicy|data_inspection_failed|safety",
+        r"content_filter|content_policy|bio_policy|policy_violation|moderation|responsibleaipolicy|data_inspection_failed|safety",
         None,
     ),
     ("auth", r"authentication|permission|unauthori|invalid_api_key|access_?denied|forbidden", None),
@@ -597,6 +599,7 @@ STOPS: Final = {
     "length": "output_stopped",
     "max_tokens": "output_stopped",
     "max_output_tokens": "output_stopped",
+    "continuation": "output_stopped",  # Gemini's limit for one request, after which google-genai itself asks for the rest
     "model_context_window_exceeded": "context_total",
     "context_window_exceeded": "context_total",
     "model_length": "context_total",
@@ -623,7 +626,7 @@ ENDS: Final = frozenset(
     }
 )
 """Reasons for which an answer stops that is whole, in small letters, as wires, compatible servers and frameworks write them."""
-PAUSES: Final = frozenset({"pause_turn", "compaction"})
+PAUSES: Final = frozenset({"pause_turn", "compaction", "steered"})
 """Reasons for which a provider hands over an unfinished turn: what came goes back as it is, whatever it says."""
 
 

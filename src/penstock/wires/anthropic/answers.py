@@ -72,7 +72,10 @@ class MessageEvents:
             case "message_start":
                 self._message = {**required_object(event, "message")}
             case "content_block_start":
-                self._blocks[index_of(event.get("index"))] = {**required_object(event, "content_block")}
+                block = required_object(event, "content_block")
+                self._blocks[index_of(event.get("index"))] = {**block}
+                if type_of(block) == "fallback":  # another model goes on from here, and is the one that answered
+                    update(self._message, {"model": field(block, "to", "model")})
             case "content_block_delta":
                 return self._feed_delta(index_of(event.get("index")), required_object(event, "delta"))
             # The stop reason comes here, with which edits the API made to the request, and with a usage that repeats what
@@ -100,6 +103,8 @@ class MessageEvents:
                 block["citations"] = [*objects(block.get("citations")), value]
             elif key != "type" and isinstance(value, str):  # text, thinking, signature: the field has the same name
                 self._texts.add(block, key, value)
+            elif key != "type" and value is not None:  # whole in one piece, such as what a summary says of tools
+                block[key] = value
         return string(delta.get("text"))
 
     @property

@@ -77,6 +77,7 @@ OPENAI_CHAT = Wire(
             input=("prompt_tokens",),
             output=("completion_tokens",),
             cached=(("prompt_tokens_details", "cached_tokens"), ("prompt_cache_hit_tokens",)),
+            written=(("prompt_tokens_details", "cache_write_tokens"),),
         ),
         stream=answers.ChunkReader,
         streamed_body=answers.streamed_body,

@@ -65,6 +65,7 @@ OPENAI_RESPONSES = Wire(
             input=("input_tokens",),
             output=("output_tokens",),
             cached=(("input_tokens_details", "cached_tokens"),),
+            written=(("input_tokens_details", "cache_write_tokens"),),
         ),
         stream=answers.ResponseEvents,
         streamed_body=answers.streamed_body,
