@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.secret_placeholders import NO_SECRET
 from penstock.text.secret_shape import Shape, Spans, compiled, to_end
-from penstock.text.secret_values import PASSWORDS_ABROAD
+from penstock.text.secret_values import PASSWORDS_ABROAD, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -79,6 +79,7 @@ _VARIABLE, _NAME_CHARS = re.compile(r"\$[\w>-]*\Z"), 40  # it is passed, and the
 # A variable that is passed among others: `encode(name, password, "ISO-8859-1")`.
 _IS_PASSED, _IN_CALL = re.compile(r"[a-z]+,"), re.compile(r",\s{0,8}[a-z_]*\Z")
 _OF_MAIL = re.compile(r"[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}")
+_SAYS_SECRET = re.compile(r"_secret\Z")
 _ITEM = re.compile(r"[\w-]+(?:\.[\w-]+)+=")  # the next item of a list of settings
 _SETTER = rf"{_NAMES}\((?:'([^'\s]{{6,128}})'|\"([^\"\s]{{6,128}})\")\)"
 _OWNERS = ("db", "user", "root", "admin", "smtp", "mail", "ftp", "sql")  # joined: `dbpass`
@@ -184,6 +185,8 @@ def _argument(text: str, at: int, _floor: int) -> Spans:
     if found is None or _OF_MAIL.fullmatch(text, *found):
         return ()
     if _IS_PASSED.match(text, at) and _IN_CALL.search(text, max(0, at - _NAME_CHARS), at):
+        return ()
+    if is_named(text[slice(*found)]) and _SAYS_SECRET.search(text, *found):
         return ()
     if _ITEM.match(text, *found) or _VARIABLE.search(text, max(0, at - _NAME_CHARS), at):
         return ()

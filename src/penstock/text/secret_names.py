@@ -313,8 +313,8 @@ def _is_name(match: re.Match[str], group: int, value: str, *, is_setting: bool) 
     # Or the text is what such a thing is worth; a table may hold names of anything.
     is_worth = "]" in between or between.lstrip().startswith(("==", "!=")) or "value" in between
     looks_random = is_issued or is_bare or is_worth
-    # A value of several words that says what it is stands for one: `test-secret`.
-    says = _SAYS.search(value) is not None and not _OF_PASSWORDS.match(match[1])
+    # A value of several words that says what it is stands for one: `test-secret`. In quotes people choose such passwords.
+    says = _SAYS.search(value) is not None and (is_bare or not _OF_PASSWORDS.match(match[1]))
     if is_called_abroad(words) or ((is_issued or says) and is_named(value)):
         return True
     if (looks_random or is_told) and (IDENTIFIER.fullmatch(value) or NUMBERED_NAME.fullmatch(value)):

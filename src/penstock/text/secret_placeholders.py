@@ -19,7 +19,7 @@ _PLACEHOLDERS = (
 # What a template or a program makes of something else, the program between two strings, and patterns.
 _EXPRESSIONS = (
     r"/\^.*|&lt;.*|(?:[.#'\"]|\\[0-9a-z]{1,3})?[<\[{$%(].*|.*(?:[$#]\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*",
-    r"\+.*\+=?|\)[,;.?:].*|(?:(?:process|import\.meta)\.)?env\.\w+!?|[A-Z][a-z]\w*\[[\w, .|\[\]]+\]",
+    r"[^$]{0,24}\$[A-Z]+(?:_[A-Z]+)+|\+.*\+=?|\)[,;.?:].*|(?:(?:process|import\.meta)\.)?env\.\w+!?|[A-Z][a-z]\w*\[[\w, .|\[\]]+\]",
 )
 # Where a secret is kept, or what it opens; and the name of a user with a token.
 _REFERENCES = (
@@ -41,6 +41,7 @@ NO_KEY = re.compile(
     r"(?:[A-Za-z0-9.]{1,24}[-/]){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})|(?:\w{1,24}\.){2,8}[0-9a-f]{40}"
     # Public keys: of NATS, whose seeds begin with S, of SSH, and of X.509, also its modulus in hexadecimal.
     rf"|[ACNOU][A-Z2-7]{{55}}|AAAA[BE][\w+/]{{20,}}=*|{_X509}|3082[0-9a-f]{{4}}0282[0-9a-f]*"
+    r"|LS0tLS1CRUdJTiB(?:DRVJU|QVUJM)[\w+/]*=*"  # certificates and public keys in base64
     # A token that Datadog's pages show, how a request is signed or a connection encrypted, a path, a truncated key, its beginning.
     r"|pub[0-9a-f]{32}|(?:[A-Za-z0-9]{2,16}-){1,2}HMAC-SHA\d{1,3}|(?:[A-Z][A-Z0-9]{1,15}-){1,5}SHA\d{0,3}"
     r"|(?:[\w.-]{1,48}/){2,12}[\w.@-]{1,64}\.[a-z]{1,8}|(?i:sha\d{1,3}|md5)[A-Za-z]?[:-].*"
@@ -58,7 +59,8 @@ STANDS_FOR = re.compile(
     # What such a thing is called where it is sent: `client_secret`.
     r"|(?:api|access|refresh|client|consumer)_(?:key|token|secret)"
     # What a program writes for one in a test: `SHOULD_BE_STRIPPED`.
-    r"|[A-Z]{2,16}(?:_[A-Z]{2,16}){2,8}|#[0-9A-Fa-f]{6}"  # or a colour, whose name has such a word in it
+    r"|[A-Z]{2,16}(?:_[A-Z]{2,16}){2,8}|(?:Big)?(?:Ui|I)nt\d{1,2}(?:Clamped)?Array"  # or a type of JavaScript
+    r"|#[0-9A-Fa-f]{6}"  # or a colour, whose name has such a word in it
 )
 """What is assigned to a name that calls it a secret, and stands for one."""
 

@@ -24,7 +24,7 @@ _HEADER = (
     r"(?:(?i:bearer|basic|token|digest|api-?key|api-?token|splunk|genie-?key|sso-key|ssws|key)[ \t]{1,4})?"
 )
 # `Bearer secret-token`, `Bearer forbidden`; a name and password in base64 have no sign, and capitals within.
-_WORDS = r"(?=[A-Za-z]*[_.-])[A-Za-z_.-]+|[A-Za-z]?[a-z]+"
+_WORDS = r"(?=[A-Za-z]*[_.-])[A-Za-z_.-]+|[A-Za-z]?[a-z]+|[a-z]*token\d{1,4}"
 _FIELD = r"[a-z_-]{1,32}=\\{0,3}[\"']\w"  # of a header that has several
 _OTHER_SCHEME = r"(?:[A-Za-z][A-Za-z0-9-]{1,20}[ \t]{1,4})"
 _HEADER_HINT = r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,]"
@@ -58,11 +58,20 @@ def _header(text: str, at: int, _floor: int) -> Spans:
             is_named
             and not NO_SECRET.fullmatch(match[1])
             and not compiled(_WORDS).fullmatch(match[1])
+            and not _decoded(match[1]).isalpha()  # a word in base64, where a name and a password are expected
             and not compiled(_FIELD).match(text, match.start(1))
         ):
             return to_end(text, match.span(1))
     match = compiled(_HEADER + _OTHER_SCHEME + _HEADER_VALUE).match(text, at)
     return to_end(text, match.span(1)) if match and _is_credential(match[1]) else ()
+
+
+def _decoded(value: str) -> bytes:
+    """Return what a value is in base64; nothing if it is none."""
+    try:
+        return b64decode(value, validate=True)
+    except ValueError:
+        return b""
 
 
 def _is_credential(value: str) -> bool:
@@ -234,10 +243,7 @@ def _opens(name: str, value: str) -> bool:
 def _docker(text: str, at: int, _floor: int) -> Spans:
     """Return the name and password in base64 that Docker's `config.json` holds."""
     match = compiled(_DOCKER).match(text, at)
-    try:
-        return (match.span(1),) if match and b":" in b64decode(match[1], validate=True) else ()
-    except ValueError:
-        return ()
+    return (match.span(1),) if match and b":" in _decoded(match[1]) else ()
 
 
 def _list(text: str, at: int, _floor: int) -> Spans:
@@ -329,7 +335,7 @@ _LOGIN_BY_KEY = (
 )
 _PARAMETER = r"[?&;](?i:password|passwd|pwd)=([^\s\"'`&;<>{}()\[\]$%\\]{4,128}+)"
 _VARIABLE = (
-    r"variable[ \t]{1,4}\"[\w-]{0,64}(?i:passw(?:or)?d|secret|token|_key)[\w-]{0,64}\"[ \t]{0,4}\{[^{}]{0,400}?"
+    r"variable[ \t]{1,4}\"[\w-]{0,64}((?i:passw(?:or)?d|secret|token|_key))[\w-]{0,64}\"[ \t]{0,4}\{[^{}]{0,400}?"
     r"\bdefault[ \t]{0,16}=[ \t]{0,16}\"(?=[^\"\d]{0,64}\d)([^\s\"$]{6,512})\""
 )  # Terraform's
 # What Azure's `NewUsernamePasswordCredential` takes first is no password: two more follow.
@@ -352,6 +358,14 @@ def _call(text: str, at: int, _floor: int) -> Spans:
     if match is None or NO_SECRET.fullmatch(match[1]) or _NAME.fullmatch(match[1]) or "://" in match[1]:
         return ()
     return (match.span(1),) if any(map(str.isdigit, match[1])) and any(map(str.isalpha, match[1])) else ()
+
+
+def _variable(text: str, at: int, _floor: int) -> Spans:
+    """Return the default of a variable of Terraform if it has a digit; that of a key must be random."""
+    match = compiled(_VARIABLE).match(text, at)
+    if match is None or NO_SECRET.fullmatch(match[2]) or (match[1].lower() == "_key" and not is_key(match[2])):
+        return ()
+    return (match.span(2),)
 
 
 def _by(pattern: str) -> Callable[[str, int, int], Spans]:
@@ -414,7 +428,7 @@ def by_places() -> Iterable[Shape]:
     parameters = tuple(f"{sign}{name}=" for sign in "?&;" for name in ("password", "passwd", "pwd"))
     yield Shape("URL password", parameters, (r"[?&;](?i:password|passwd|pwd)=",), _parameter, is_folded=True)
     variable = r"variable[ \t]+\"[\w-]*(?i:passw(?:or)?d|secret|token|_key)[\w-]*\"[ \t]*\{"
-    yield Shape("secret", ("variable",), (variable,), _by(_VARIABLE))
+    yield Shape("secret", ("variable",), (variable,), _variable)
     salts = tuple(f"{name}_{kind}" for name in ("AUTH", "LOGGED_IN", "NONCE") for kind in ("KEY", "SALT"))
     yield Shape("WordPress key", salts, (_SALT_NAMES,), _salt)
     yield Shape("password", ("password to proceed",), (r"password to proceed",), _by(_UNLOCKING))

@@ -211,6 +211,7 @@ def _of_kind(text: str, at: int, floor: int) -> Spans:
 _SIGN_LEADS = tuple(f"{letter}{sign}" for letter in "abcdefghijklmnopqrstuvwxyz" for sign in "_-")
 _OWN_WORDS = _look_back(r"[A-Za-z][a-z0-9]{1,11}(?:[_-][a-z0-9]{1,10}){0,3}", 56)
 _OWN_RUN = r"[a-z][_-](?=[A-Z0-9]*+[a-z])(?=[a-z0-9]*+[A-Z])(?=[A-Za-z]*+[0-9])([A-Za-z0-9]{30,200}+)(?![\w/+=.-]|\[redacted: )"
+_COORDINATE, _COORDINATE_CHARS = re.compile(r"\"[xyn]\\?\"\s{0,4}:\s{0,4}\\?\"\Z"), 16  # of a public key in JSON
 _MIN_OWN_CHANGES = 4  # from letters to digits and back: `xXF86VidModeGetAllModeLinesReq` has two
 # Not how much more follows: counting that in every name with an underscore made a third of the states of its search.
 _OWN_HINT = r"[a-z][_-][A-Za-z0-9]*(?:[0-9][A-Z]|[0-9][a-z]{1,3}[A-Z])[A-Za-z0-9]{4}"
@@ -221,7 +222,8 @@ def _of_its_own(text: str, at: int, floor: int) -> Spans:
     if match is None or not mixes_cases(match[1]) or count_changes(match[1]) < _MIN_OWN_CHANGES:
         return ()
     start = _OWN_WORDS(text, at + 1, floor)
-    return ((start, match.end()),) if start >= 0 else ()
+    is_public = start >= 0 and _COORDINATE.search(text, max(0, start - _COORDINATE_CHARS), start)
+    return ((start, match.end()),) if start >= 0 and not is_public else ()
 
 
 # The number of a row, and what its table holds as a digest; lines of pages have numbers too, with text after them.
