@@ -30,6 +30,7 @@ class Thing(NamedTuple):
     mixed: tuple[int | str | None, ...]
     is_so: bool
     texts: tuple[tuple[str, tuple[int, ...]], ...]
+    either: int | bool
 
 
 NAMES = {"Spot": Spot, "Literal": Literal}
@@ -43,6 +44,7 @@ THINGS = st.builds(
     st.lists(st.none() | st.integers(0, 1) | st.sampled_from(["", "0", "1"]), max_size=3).map(tuple),
     st.booleans(),
     st.lists(st.tuples(st.text(max_size=2), st.lists(st.integers(0, 2), max_size=2).map(tuple)), max_size=2).map(tuple),
+    st.integers(0, 1) | st.booleans(),
 )
 
 

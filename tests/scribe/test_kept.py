@@ -295,7 +295,7 @@ def test_the_version_is_that_of_the_code(tmp_path: Path, monkeypatch: pytest.Mon
     assert versions[0] != versions[1]
 
 
-@pytest.mark.parametrize("what", ["a file", "open to others", "read only", "within", "a link"])
+@pytest.mark.parametrize("what", ["a file", "open to others", "read only", "within", "key within", "a link"])
 def test_a_folder_that_cannot_be_used_costs_only_time(
     estate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
@@ -317,6 +317,8 @@ def test_a_folder_that_cannot_be_used_costs_only_time(
             )
     elif what == "within":
         home = estate / ".cache"
+    elif what == "key within":
+        monkeypatch.setenv("XDG_STATE_HOME", str(estate / ".state"))
     elif what == "a link":
         folder.symlink_to(tmp_path / "nowhere")
     monkeypatch.setenv("XDG_CACHE_HOME", str(home))
@@ -342,6 +344,23 @@ def test_a_full_disk_costs_only_time(estate: Path, read: list[str], monkeypatch:
     assert "No space left on device" in warned[0]
     assert _file().read_bytes() == before
     assert _told(drawn) == _told(graphing.draw(Root(str(estate)), ["."]))
+
+
+def test_a_question_that_is_interrupted_changes_nothing(
+    estate: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was kept before it is used by the next."""
+    _draw(estate)
+    before = _file().read_bytes()
+    _write(estate, "Q.cbl", program("STOP RUN.", name="Q"))
+    with monkeypatch.context() as patch:
+        patch.setattr(graphing, "scan", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            _draw(estate, processes=1)
+    assert _file().read_bytes() == before
+    read.clear()
+    _draw(estate)
+    assert read == ["Q.cbl"]
 
 
 def test_it_is_private(estate: Path, read: list[str]) -> None:

@@ -40,12 +40,15 @@ _SECRET_BYTES = 32
 _DAY_SECONDS = 86_400
 
 
-def _folder_beside(paths: Sequence[str]) -> str:
-    """Return the folder of all files. Raises CallerError if it is within some paths, or there is no home folder."""
-    folder = os.path.join(cache_folder(), "penstock-impact")
+_NAME = "penstock-impact"
+
+
+def _expect_beside(folder: str, paths: Sequence[str]) -> None:
+    """Raise CallerError if a folder is within some paths."""
     if any(os.path.realpath(folder).startswith(os.path.join(path, "")) for path in paths):
-        raise CallerError(f"{folder} is within what is read; XDG_CACHE_HOME may name a folder elsewhere")
-    return folder
+        raise CallerError(
+            f"{folder} is within what is read; XDG_CACHE_HOME and XDG_STATE_HOME may name folders elsewhere"
+        )
 
 
 class Kept:
@@ -70,11 +73,14 @@ class Kept:
     def __enter__(self) -> Kept:
         """Read what was kept."""
         try:
-            self._folder = _folder_beside(self._paths)
+            self._folder = os.path.join(cache_folder(), _NAME)
+            key_folder = os.path.join(state_folder(), _NAME)
+            for folder in (self._folder, key_folder):
+                _expect_beside(folder, self._paths)
             self._name = f"{_hash(json.dumps([*self._how, _this_version()]).encode())[:32]}.gz"
-            self._secret = _secret()
-            with closing(OwnFolder(self._folder)) as folder:
-                self._found = self._read(folder)
+            self._secret = _secret(key_folder)
+            with closing(OwnFolder(self._folder)) as own:
+                self._found = self._read(own)
         except (OSError, CallerError) as error:
             self._give_up(error)
         return self
@@ -186,10 +192,10 @@ def _remove_old(folder: OwnFolder, newest: str) -> None:
                 folder.remove(name)
 
 
-def _secret() -> bytes:
+def _secret(folder: str) -> bytes:
     """Return the secret of this user's seals, made at first use. Raises OSError, and CallerError for a folder of somebody else."""
-    path = os.path.join(state_folder(), "penstock-impact", "key")
-    with closing(OwnFolder(os.path.dirname(path))):
+    path = os.path.join(folder, "key")
+    with closing(OwnFolder(folder)):
         for _ in range(2):
             secret = read_own(path)
             if secret is not None and len(secret) == _SECRET_BYTES:
