@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from .assembly import CodeLines, assemble
 from .headers import areas
 from .joining import joined as joined_code
-from .joining import joining_in
 from .lexing import COPIED, GAP, LITERAL, fold, spelled_tokens
 from .procedure import Procedure, dialect
 from .program import key
@@ -100,9 +99,6 @@ def spliced(made: Replaced, folded: str, find: Lookup | None) -> Spliced:
         start, end = statement.span()
         line = bisect_right(made.starts, start)
         copying = (pairs_in(code, folded, *statement.span("pairs")),) if statement["pairs"] else ()
-        joining = joining_in(statement)
-        if joining is not None:
-            book = joined(book, joining)
         text = _text(book.code, copying, in_effect(made.effects, line))
         found = _fragment(text, _BEFORE.search(folded[max(0, start - _FAR) : start]) is None)
         if found is None:
