@@ -30,6 +30,8 @@ Qw=="""
 SECRETS = {
     "a token in base64": ("data: ", "ZXlKaGJHY2lPaUpJVXpJMU5pSjkuZXlKemRXSWlPaUl4TWpNME5UWTNPRGt3SW4wLmRvempncnlQNEoz"),
     "creds": ("creds = ", "FqyOTAJSdEgjn727oe4lsSJeRvL0rE"),
+    "a cred with long words": ('cred = "', "KjasdlkjapoIKLlka98098sdf012U/rL2sLdBqOHQUlt5Z6kCgKGDyCFB=="),
+    "a comparison with another": ('if password != "', "f62e5bcda4fae4f82370da0c6f20697b8f8447ff"),
     "a key of a service that is almost a word": ("toggl_api: ", "9f8a7d6c5b4e3f2a1b0c9d8e7f6a5b4c"),
     "the first token": ('first_token = "', "9E858021-953F-4DD3-8842-F2C782780422"),
     "an element with blanks around what it holds": ("<password>  ", "hunter2hunter2"),

@@ -128,7 +128,7 @@ _PARTS_CHARS = 1_024  # after which no part begins
 _BARE, _WITH_SIGNS = 5, 6  # groups of an assignment: a bare value, and one with signs that end it in programs
 # Names after which a random value may come, with anything in between; and what that may be.
 _LOOSE_NAMES = (
-    rf"pa?ss?w|passphrase|passcode|pwd|secret|token|credential|creds|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
+    rf"pa?ss?w|passphrase|passcode|pwd|secret|token|credential|creds?\b|auth|login|(?:{'|'.join(_OF_KEYS)})[_.-]?key"
 )
 _NAMED_LEADS = (
     "passw",
@@ -141,7 +141,7 @@ _NAMED_LEADS = (
     "secret",
     "token",
     "credential",
-    "creds",
+    "cred",
     "auth",
     "login",
     *_OF_KEYS,
@@ -405,7 +405,7 @@ def _is_mixed(value: str) -> bool:
 # a name: including all others gave six times as many places to examine.
 _BEHIND_NAME = (
     r"[\w.-]{0,20}(?:[ \t][\w.-]{0,10})?(?:\[\w*)?[\"'\])\\]{0,9}(?:,?\s*[\"']?value[\"']?)?[ \t]{0,8}"
-    r"(?:[:?.+|=>,]{1,4}|->|%3[dD])"
+    r"(?:[:?.+|=>,!]{1,4}|->|%3[dD])"
 )
 _TYPE_OF_HINT = r"(?:[A-Za-z][\w.<>|?\[\]]*[ \t]?=)?"
 _NAMED_HINT = (

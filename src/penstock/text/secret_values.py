@@ -31,7 +31,8 @@ _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PIECE_CHARS, _MIN_PIECED = 3, 20
 _SHORT_PIECE_CHARS, _MIN_SHORT_PIECED = 2.5, 15
 # Of a name; without this, 1,300 names in 34 MB of an authentication framework were taken for keys.
-_MAX_NAME_NUMBERS, _MAX_NAME_DIGITS, _NAME_WORD_CHARS = 2, 5, 3.5
+_MAX_NAME_NUMBERS, _MAX_NAME_DIGITS, _NAME_WORD_CHARS = 2, 4, 3.5
+_CURVE = "25519"  # of Ed25519 and X25519, a longer number in names
 
 
 def is_random(value: str) -> bool:
@@ -56,7 +57,9 @@ def _is_name(run: str) -> bool:
     pieces = _PIECE.findall(run)
     numbers = [piece for piece in pieces if piece.isdigit()]
     words = len(pieces) - len(numbers)
-    is_few = len(numbers) <= _MAX_NAME_NUMBERS and all(len(number) <= _MAX_NAME_DIGITS for number in numbers)
+    is_few = len(numbers) <= _MAX_NAME_NUMBERS and all(
+        len(number) <= _MAX_NAME_DIGITS or number == _CURVE for number in numbers
+    )
     return is_few and not run.islower() and not run.isupper() and len(run) >= _NAME_WORD_CHARS * words
 
 
