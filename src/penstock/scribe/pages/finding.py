@@ -135,7 +135,7 @@ def _of_data_sets(estate: EstateView, flows: EstateFlows | None) -> Iterator[_Fo
     """Yield data sets, each on the first page that has it, as that page spells it."""
     copies = [copy for program in estate["control_programs"] for copy in program["copies"]]
     pages: list[tuple[str, str, Iterable[str]]] = [
-        ("flows", "jobs-and-data-sets", flows.data_sets if flows is not None else ()),
+        ("flows", "jobs-and-data-sets", {edge.target.name for edge in flows.by_steps} if flows is not None else ()),
         ("resources", "data-sets", {one["dataset"] for one in estate["data_sets"]}),
         (PARTS_PATH, "programs-in-cl", {name for copy in copies for name in (copy["source"], copy["target"])}),
     ]

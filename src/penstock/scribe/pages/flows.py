@@ -48,13 +48,13 @@ class EstateFlows(NamedTuple):
     pages: Mapping[tuple[str, int], str]
 
     @property
-    def data_sets(self) -> frozenset[str]:
-        """The names of the data sets that steps read or write."""
-        return frozenset(
-            edge.target.name
+    def by_steps(self) -> list[EstateEdge]:
+        """The edges of steps to the data sets that they read or write."""
+        return [
+            edge
             for edge in self.graph.drawn
             if edge.source.kind == "step" and edge.target.kind == "dataset" and edge.verb in {"reads", "writes"}
-        )
+        ]
 
     def page_of(self, name: str) -> str:
         """Return the path of a program's page by the name of its node; empty if it has none."""
@@ -82,34 +82,20 @@ def sections(estate: EstateView, flows: EstateFlows) -> Iterator[PageSection]:
 
 def _jobs(flows: EstateFlows) -> list[Block]:
     """Return which steps write and read each data set, and the jobs that feed each other as a diagram."""
-    written: dict[str, list[EstateEdge]] = {}
-    read: dict[str, list[EstateEdge]] = {}
     runs: dict[NodeId, list[str]] = {}
     for edge in flows.graph.drawn:
-        if edge.source.kind == "step" and edge.target.kind == "dataset" and edge.verb in {"reads", "writes"}:
-            (written if edge.verb == "writes" else read).setdefault(edge.target.name, []).append(edge)
-        elif edge.source.kind == "step" and edge.verb == "runs" and edge.target.kind == "program":
+        if edge.source.kind == "step" and edge.verb == "runs" and edge.target.kind == "program":
             runs.setdefault(edge.source, []).append(edge.target.name)
-    names = sorted({*written, *read})
 
-    rows = table(
-        names,
-        {
-            "Data set": lambda name: (CodeSpan(name),),
-            "Written by": lambda name: _steps(written.get(name, ()), runs, flows),
-            "Read by": lambda name: _steps(read.get(name, ()), runs, flows),
-        },
-        keeps_empty=True,
-    )
-    graph = _feeding(written, read, flows)
-    told = "Arrows go from the step that writes a data set to the set, and from there to the steps that read it. Dashed: it may."
-    return [*([GraphBlock(graph, told)] if graph.edges else []), *rows]
+    def steps(edges: Iterable[EstateEdge]) -> Cell:
+        return joined(_step(edge, runs, flows) for edge in edges)
+
+    return _exchanged("data set", "step", flows.by_steps, steps, flows)
 
 
 def _files(flows: EstateFlows) -> list[Block]:
     """Return which programs write and read a file that they open by the file's own name."""
-    written: dict[str, list[EstateEdge]] = {}
-    read: dict[str, list[EstateEdge]] = {}
+    found: list[EstateEdge] = []
     for store, bound in flows.graph.bindings.items():
         for number, file in bound:
             if store.name not in {named.name for named in file.own_names}:
@@ -118,30 +104,48 @@ def _files(flows: EstateFlows) -> list[Block]:
             modes = set(file.is_opened_for) if not (file.is_read or file.is_written) else set()
             sure: Certainty = "may" if file.why(store.name) else "is"
             if file.is_read or modes & {"INPUT", "I-O"}:
-                read.setdefault(store.name, []).append(EstateEdge(program, "reads", store, sure, ()))
+                found.append(EstateEdge(program, "reads", store, sure, ()))
             if file.is_written or modes & {"OUTPUT", "EXTEND"}:
-                written.setdefault(store.name, []).append(EstateEdge(program, "writes", store, sure, ()))
+                found.append(EstateEdge(program, "writes", store, sure, ()))
 
-    def users(edges: Iterable[EstateEdge]) -> Cell:
+    def programs(edges: Iterable[EstateEdge]) -> Cell:
         return joined(_program(edge.source.name, flows, "" if edge.certainty == "is" else " (may)") for edge in edges)
 
+    return _exchanged("file", "program", found, programs, flows)
+
+
+def _exchanged(
+    what: str,
+    who: str,
+    edges: Iterable[EstateEdge],
+    shown: Callable[[Iterable[EstateEdge]], Cell],
+    flows: EstateFlows,
+) -> list[Block]:
+    """Return who feeds whom, as a diagram, and a table of who writes and reads each data set or file.
+
+    Args:
+        what: What data is kept in.
+        who: Who writes and reads it.
+        edges: What each of them writes and reads.
+        shown: Returns the cell for some of these edges.
+        flows: The estate.
+    """
+    written: dict[str, list[EstateEdge]] = {}
+    read: dict[str, list[EstateEdge]] = {}
+    for edge in edges:
+        (written if edge.verb == "writes" else read).setdefault(edge.target.name, []).append(edge)
     rows = table(
         sorted({*written, *read}),
         {
-            "File": lambda name: (CodeSpan(name),),
-            "Written by": lambda name: users(written.get(name, ())),
-            "Read by": lambda name: users(read.get(name, ())),
+            what.capitalize(): lambda name: (CodeSpan(name),),
+            "Written by": lambda name: shown(written.get(name, ())),
+            "Read by": lambda name: shown(read.get(name, ())),
         },
         keeps_empty=True,
     )
     graph = _feeding(written, read, flows)
-    told = "Arrows go from the program that writes a file to the file, and from there to the programs that read it. Dashed: it may."
+    told = f"Arrows go from the {who} that writes a {what} to it, and from there to the {who}s that read it. Dashed: it may."
     return [*([GraphBlock(graph, told)] if graph.edges else []), *rows]
-
-
-def _steps(edges: Sequence[EstateEdge], runs: Mapping[NodeId, Sequence[str]], flows: EstateFlows) -> Cell:
-    """Return the steps of some edges, each with the programs that it runs."""
-    return joined(_step(edge, runs, flows) for edge in edges)
 
 
 def _step(edge: EstateEdge, runs: Mapping[NodeId, Sequence[str]], flows: EstateFlows) -> Piece:
