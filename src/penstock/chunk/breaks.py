@@ -99,7 +99,10 @@ class CobolBreaks(Breaks):
         self._free = free
 
     def landmarks(self) -> dict[int, int]:
-        """Before all landmarks but one announced by a header directly before it, and a record that redefines the previous one."""
+        """Return how bad it is to cut before each landmark.
+
+        There is no cut between a header and what it announces, nor before a record that redefines the previous one.
+        """
         ranks: dict[int, int] = {}
         announced = 0
         for symbol in self._symbols:
@@ -113,7 +116,10 @@ class CobolBreaks(Breaks):
         return ranks
 
     def between(self, first: int, last: int) -> dict[int, int]:
-        """After a sentence is best; within one, before a line with little indentation that does not continue the one before."""
+        """Return how bad it is to cut before each line of a stretch but the first.
+
+        After a sentence is best; within one, before a line with little indentation that does not continue the one before.
+        """
         ranks: dict[int, int] = {}
         behind = _WITHIN
         for start, number, code in self._stretches(first, last):
@@ -130,7 +136,7 @@ class CobolBreaks(Breaks):
         return next((number for number in range(first, last + 1) if self._code(number)), first)
 
     def _lifted(self, line: int) -> int:
-        """The first of the lines without code directly before a line, or the line itself."""
+        """Return the first of the lines without code directly before a line, or the line itself."""
         while line > 1 and not self._code(line - 1):
             line -= 1
         return line
@@ -139,7 +145,7 @@ class CobolBreaks(Breaks):
         return "REDEFINES" in self._lines[line - 1].upper()
 
     def _stretches(self, first: int, last: int) -> Iterator[tuple[int, int, bytes]]:
-        """Each line of code with the codeless lines before it: where they begin, its number, its code."""
+        """Yield each line of code with the codeless lines before it: where they begin, its number, its code."""
         start = first
         for number in range(first, last + 1):
             code = self._code(number)

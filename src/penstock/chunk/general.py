@@ -138,8 +138,7 @@ class _Text:
         self._raw = _BYTE_LINES.findall(data) if "\ufffd" in self.whole else None  # some bytes are not text
 
     def ended(self) -> list[str]:
-        """The lines, each with its end."""
-        # `Ruler.lines` takes lines with their ends, and a file may lack the last one.
+        """Return the lines, each with its end, which the last line of a file may lack."""
         return self.lines if self.lines[-1].endswith("\n") else [*self.lines[:-1], f"{self.lines[-1]}\n"]
 
     def of(self, first: int, last: int) -> str:

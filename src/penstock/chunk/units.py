@@ -94,7 +94,7 @@ class UnitLayout:
                 yield at, (max(first, unit.first), min(last, unit.last))
 
     def ranks(self) -> dict[int, int]:
-        """The lines before which a unit can be cut, each with its rank: the higher the rank, the worse the cut."""
+        """Return the lines before which a unit can be cut, each with its rank: the higher the rank, the worse the cut."""
         return _ranks(self.source, self._bound)
 
 
