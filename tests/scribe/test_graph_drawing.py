@@ -10,11 +10,14 @@ from xml.etree import ElementTree as ET
 import pytest
 from tests.scribe.pages.conftest import MILLWATER
 
+from penstock.cobol.graph.export import as_graphml
 from penstock.scribe import graph_drawing
 from penstock.scribe.graphing import draw
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from penstock.cobol.graph import EstateGraph
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -51,6 +54,20 @@ def test_no_two_boxes_overlap(estate: EstateGraph) -> None:
         and one[1] < other[1] + other[3]
         and other[1] < one[1] + one[3]
     ]
+
+
+@pytest.mark.proves("C-16")
+def test_names_with_characters_that_xml_does_not_have_are_read_by_others(tmp_path: Path) -> None:
+    """The path that tells two programs apart may have any character; picture and GraphML are XML with the same nodes."""
+    for folder in ("a\x01b", "c"):
+        (tmp_path / folder).mkdir()
+        program = "       PROGRAM-ID. SAME.\n       PROCEDURE DIVISION.\n           CALL 'GONE'.\n"
+        (tmp_path / folder / "same.cbl").write_text(program)
+    graph = draw(Root(str(tmp_path)), ["."], processes=1).graph
+    boxes = {title.text for title in ET.fromstring("".join(graph_drawing.svg(graph))).iter(f"{SVG}title")}
+    assert boxes == {r"program SAME@a\x01b/same.cbl", "program SAME@c/same.cbl", "program GONE"}
+    text = "".join(as_graphml(graph))
+    assert {node.attrib["id"] for node in ET.fromstring(text).iter() if node.tag.endswith("}node")} >= boxes
 
 
 def test_a_picture_says_what_it_leaves_out(estate: EstateGraph, monkeypatch: pytest.MonkeyPatch) -> None:

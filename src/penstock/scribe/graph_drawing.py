@@ -14,6 +14,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.text.escape import show_argument
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -90,15 +92,21 @@ def svg(graph: EstateGraph) -> Iterator[str]:
         way = _curve(places[one], places[other])
         yield f'<path d="{way}" fill="none" stroke="#64748b" marker-end="url(#a)"{dash}/>\n'
     for node, box in places.items():
+        name = escape(_shown(node))
         yield (
-            f'<g><title>{node.kind} {escape(node.name)}</title><rect x="{box.x:.0f}" y="{box.y:.0f}" '
+            f'<g><title>{node.kind} {name}</title><rect x="{box.x:.0f}" y="{box.y:.0f}" '
             f'width="{box.width:.0f}" height="{_HEIGHT}" rx="4" fill="{_COLOURS[node.kind]}" stroke="#475569"/>'
-            f'<text x="{box.x + 6:.0f}" y="{box.y + 16:.0f}">{escape(node.name)}</text></g>\n'
+            f'<text x="{box.x + 6:.0f}" y="{box.y + 16:.0f}">{name}</text></g>\n'
         )
     said = "Arrows go with the data, and from what runs to what is run; dashed: may be."
     if left_out:
         said += f" {left_out} boxes are left out: the other exports have all."
     yield f'<text x="{_MARGIN}" y="{height + 14:.0f}">{escape(said)}</text>\n</svg>\n'
+
+
+def _shown(node: NodeId) -> str:
+    """Return the name of a node without characters that act, or that XML does not have."""
+    return show_argument(node.name)
 
 
 def _arrows(graph: EstateGraph) -> Arrows:
@@ -148,10 +156,10 @@ def _places(arrows: Arrows) -> dict[NodeId, _Placed]:
     x = float(_MARGIN)
     tallest = max(map(len, layers), default=0)
     for layer in layers:
-        width = max(len(node.name) for node in layer) * _LETTER + 12
+        width = max(len(_shown(node)) for node in layer) * _LETTER + 12
         top = _MARGIN + (tallest - len(layer)) * (_HEIGHT + _GAP) / 2
         for at, node in enumerate(layer):
-            found[node] = _Placed(x, top + at * (_HEIGHT + _GAP), len(node.name) * _LETTER + 12)
+            found[node] = _Placed(x, top + at * (_HEIGHT + _GAP), len(_shown(node)) * _LETTER + 12)
         x += width + _STEP
     return found
 

@@ -11,6 +11,8 @@ import csv
 import json
 from typing import TYPE_CHECKING, Any
 
+from penstock.text.escape import show_argument as inert
+
 from .values import KINDS, CitedLine, NodeId
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ def edges_csv(graph: EstateGraph) -> Iterator[str]:
 
 
 def as_graphml(graph: EstateGraph) -> Iterator[str]:
-    """Yield a graph as GraphML, which Gephi, yEd, Neo4j and igraph read.
+    """Yield a graph as GraphML, which Gephi, yEd, Neo4j and igraph read; characters that XML has none for are escaped.
 
     Raises:
         ModuleNotFoundError: networkx is not installed: `penstock[graph]`.
@@ -70,11 +72,11 @@ def as_graphml(graph: EstateGraph) -> Iterator[str]:
 
     made = nx.MultiDiGraph()
     for identity, kind, name, path, line in _nodes(graph):
-        made.add_node(identity, kind=kind, name=name, path=path, line=line)
+        made.add_node(inert(identity), kind=kind, name=inert(name), path=inert(path), line=line)
     for edge in graph.edges():
         cited = " ".join(f"{one.path}:{one.line}" for one in edge.citations)
-        about = {"verb": edge.verb, "certainty": edge.certainty, "why": edge.why, "citations": cited}
-        made.add_edge(node_id(edge.source), node_id(edge.target), key=edge.verb, **about)
+        about = {"verb": edge.verb, "certainty": edge.certainty, "why": inert(edge.why), "citations": inert(cited)}
+        made.add_edge(inert(node_id(edge.source)), inert(node_id(edge.target)), key=edge.verb, **about)
     for line in nx.generate_graphml(made):
         yield f"{line}\n"
 
