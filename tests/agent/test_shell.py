@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -298,6 +299,17 @@ def test_a_folder_that_is_named_can_be_read_and_run_and_not_written(folder: Path
         shell.close()
 
 
+def test_a_folder_of_programs_is_found_by_a_link(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of a tool's current version is: the link itself lies where a command sees nothing."""
+    (tmp_path / "tools-1.2").mkdir()
+    (tmp_path / "tools-1.2/greet").write_text("#!/bin/sh\necho hello\n")
+    (tmp_path / "tools-1.2/greet").chmod(0o755)
+    (tmp_path / "current").symlink_to("tools-1.2")
+    monkeypatch.setenv("PATH", f"{tmp_path}/current", prepend=":")
+    with closing(Shell(folder, readable=[tmp_path / "current"])) as shell:
+        assert output(shell, "greet") == "hello\n"
+
+
 def test_the_environment_is_clean(shell: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment has five variables; of ours only the readable parts of the search path remain."""
     monkeypatch.setenv("PENSTOCK_SECRET", "s3cret")
@@ -383,6 +395,43 @@ def test_there_is_no_network(shell: Shell, folder: Path, tmp_path: Path) -> None
         for waiting in (letters, datagrams):  # in a separate network a datagram is lost
             with pytest.raises(BlockingIOError):
                 waiting.recv(1)
+
+
+def test_a_socket_in_the_root_leads_to_nobody(shell: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever listens there is outside: an agent with keys, a container engine, an editor. What nobody listens on is a file."""
+    (folder / "in").mkdir()
+    monkeypatch.chdir(folder / "in")
+    with (
+        socket.socket(socket.AF_UNIX) as absolute,
+        socket.socket(socket.AF_UNIX) as relative,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as letters,
+        socket.socket(socket.AF_UNIX) as left,
+    ):
+        for one, name in (
+            (absolute, f"{folder}/a b"),
+            (relative, "r"),
+            (letters, f"{folder}/l"),
+            (left, f"{folder}/old"),
+        ):
+            one.bind(name)
+        left.close()
+        absolute.listen()
+        relative.listen()
+        code = """if True:
+            import os, socket
+            for kind, name in ((1, "a b"), (1, "in/r"), (2, "l")):
+                try:
+                    socket.socket(socket.AF_UNIX, kind).connect(name)
+                except OSError:
+                    print("refused", end=" ")
+            os.unlink("old")"""
+        assert python(shell, code).strip() == "refused refused refused"
+        for one in (absolute, relative):
+            one.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                one.accept()
+    assert not (folder / "old").exists()
+    assert stat.S_ISSOCK((folder / "a b").stat().st_mode)
 
 
 @pytest.mark.skipif(landlock.abi() < 6, reason="before Landlock 6 signals are not held back")

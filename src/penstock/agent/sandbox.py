@@ -103,6 +103,8 @@ class Walls(NamedTuple):
     """Files and folders in the root that it may read but not write, with the folders that may not be renamed to bypass that (those
     end with `/`); Landlock can do so only for the root itself.
     """
+    listening: Sequence[str] = ()
+    """Sockets beneath these that others listen on, which it gets nothing in place of; under Landlock it can make no socket."""
 
 
 def arguments(walls: Walls, command: str, limits: ProcessLimits) -> list[str]:
@@ -117,9 +119,9 @@ def arguments(walls: Walls, command: str, limits: ProcessLimits) -> list[str]:
     # `-I -S`: neither variables, nor the current folder (which is a stranger's), nor site packages are searched; the one path that
     # is added is ours.
     begin = "import sys; sys.path.insert(0, sys.argv[1]); from penstock.agent.sandbox import main; main(*sys.argv[2:])"
-    builder, root, home, readable, guarded = walls
+    builder, root, home, *lists = walls
     start = [sys.executable, "-I", "-S", "-c", begin, package, command, builder, root, home]
-    return [*start, *map(str, limits), str(len(readable)), *readable, *guarded]
+    return [*start, *map(str, limits), *(part for paths in lists for part in (str(len(paths)), *paths))]
 
 
 def filters_system_calls() -> bool:
@@ -129,9 +131,13 @@ def filters_system_calls() -> bool:
 
 def main(command: str, builder: str, root: str, home: str, *rest: str) -> NoReturn:
     """Run the command, and end as it does: with its exit code, or 128 plus the signal that ended it, as shells report it."""
-    limits = ProcessLimits(*map(int, rest[:4]))
-    paths, count = rest[5:], int(rest[4])
-    walls = Walls(builder, root, home, paths[:count], paths[count:])
+    limits, left = ProcessLimits(*map(int, rest[:4])), [*rest[4:]]
+    lists = []
+    while left:
+        end = 1 + int(left[0])
+        lists.append(left[1:end])
+        left = left[end:]
+    walls = Walls(builder, root, home, *lists)
     groups = cgroups.make({"pids": limits.max_processes, "memory": limits.max_memory_bytes})
     # prctl(2): orphaned descendants become children of this process, not of init, so that a command which forks twice and makes its
     # own session is still found.
@@ -325,7 +331,7 @@ def _bubblewrap(walls: Walls) -> list[str]:
 
     Writable folders come last, over what contains them, and read-only paths over these.
     """
-    program, root, home, readable, guarded = walls
+    program, root, home, readable, guarded, listening = walls
     line = [program, "--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]
     machine = os.uname().machine
     if machine in _KEYS:
@@ -343,6 +349,8 @@ def _bubblewrap(walls: Walls) -> list[str]:
     for path in guarded:
         # A mount point cannot be renamed: `.git` is one, or it could be moved away with what is guarded in it.
         line += ["--bind-try" if path.endswith("/") else "--ro-bind-try", path.rstrip("/"), path.rstrip("/")]
+    for path in listening:
+        line += ["--ro-bind", os.devnull, path]
     return [*line, "--chdir", root, "--"]
 
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.agent import sandbox
 from penstock.agent.command_limits import MAX_FILE_BYTES, MAX_OPEN_FILES, MAX_PROCESSES, default_memory_bytes
 from penstock.agent.home import make_home
+from penstock.agent.listening import listening
 from penstock.errors import REFUSALS, CallerError, ToolError
 from penstock.guard.stream import drain
 from penstock.session.effects import Acted, Intent
@@ -218,7 +219,8 @@ class Shell:
         guarded = [path for path in places if can_be_guarded(path)]
         if wall == "landlock":  # it can remove a right from the root as a whole, but not from parts of it
             guarded = [path for path in guarded if path == self.root]
-        walls = sandbox.Walls(wall, self.root, self._home, self._readable, guarded)
+        sockets = listening([self.root, *self._readable])
+        walls = sandbox.Walls(wall, self.root, self._home, self._readable, guarded, sockets)
         line = sandbox.arguments(walls, command, self._limits)
         try:
             process = _Process(line, self._environment(), self._running)
@@ -272,11 +274,11 @@ class Shell:
 
     def _environment(self) -> dict[str, str]:
         """Return what a command knows of its caller: five variables; of the search path, only the folders that it can read."""
-        within = [f"{path}/" for path in (self.root, *self._readable, *sandbox.SYSTEM)]
-        given = os.environ.get("PATH", "").split(":")
-        seen = [
-            path for path in given if f"{os.path.realpath(path)}/".startswith(tuple(within)) and path.startswith("/")
-        ]
+        within = tuple(f"{path}/" for path in (self.root, *self._readable, *sandbox.SYSTEM))
+        given = [path for path in os.environ.get("PATH", "").split(":") if path.startswith("/")]
+        # Where a link leads if it is not seen itself, such as that to the current version of a tool.
+        real = [(path, os.path.realpath(path)) for path in given]
+        seen = [path if f"{path}/".startswith(within) else to for path, to in real if f"{to}/".startswith(within)]
         return {
             "PATH": ":".join(seen) or _PATH,
             "HOME": self._home,
