@@ -117,7 +117,9 @@ class CommandGroup(HelpPage, click.Group):
         import shlex
         from difflib import get_close_matches
 
-        near = get_close_matches(name, names, _SUGGESTED)
+        # `penstock version`, `penstock help`: the word is an option here, as it is a command elsewhere.
+        own = [option for param in self.get_params(ctx) for option in param.opts if option == f"--{name}"]
+        near = own or get_close_matches(name, names, _SUGGESTED)
         way = shlex.join([*ctx.command_path.split(), near[0], *args[1:]]) if near and len(args) < _TYPED else None
         raise UnknownCommand(name, near, way, ctx)
 
