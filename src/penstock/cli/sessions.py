@@ -303,17 +303,15 @@ def handoff_command(
     """Print the handoff document of a session as it stands.
 
     The document is always JSON: the goal, what is done and what is open, the decisions, the files. The session is ID, or with
-    --from another agent's session file; `penstock run --from` continues from the document. With --to the document is not
-    printed: a new session of that agent is started from it in the old session's folder, and the command that continues it is
-    printed.
+    --from another agent's session file, or a document printed before; `penstock run --from` continues from the document. With
+    --to the document is not printed: a new session of that agent is started from it in the old session's folder, and the command
+    that continues it is printed.
 
     Examples:
       penstock handoff ID > handoff.json
         the document, for whoever continues
       penstock handoff --from stuck.jsonl
         the same for another agent's session
-      penstock handoff --from handoff.json --to claude
-        a document from another machine goes on in Claude Code here
     """
     from penstock.context.handoff import encode
 
