@@ -13,6 +13,8 @@ from penstock.cobol import scan
 from penstock.cobol.clauses import FIGURATIVE, USAGES
 from penstock.cobol.estate import Copybooks, kind_of
 from penstock.cobol.facts import Facts, facts
+from penstock.cobol.joining import joined
+from penstock.cobol.program import Joining
 from penstock.cobol.replacing import rewritten
 
 from .sources import fixed, program
@@ -964,6 +966,23 @@ def test_joining_puts_a_word_before_or_behind_the_names_that_a_copybook_declares
     assert [item.redefines for item in found.items if item.redefines] == [expected[1]]
     assert [item.depending for item in found.items if item.depending] == [expected[2]]
     assert not found.undeclared
+
+
+@given(
+    st.lists(
+        st.sampled_from(["A", "X", "OLD", "OLD-A", "A-NEW", "\u984d", "\u984d\uff0d\u8a08"]), min_size=1, unique=True
+    ),
+    st.sampled_from(["NEW", "\u65e7"]),
+    st.booleans(),
+)
+def test_what_was_joined_can_be_disjoined(declared: list[str], word: str, is_suffix: bool) -> None:
+    """DISJOINING takes away what JOINING put there, and the code keeps its lines."""
+    lines = (f"    05  {name} PIC X\n           VALUE 'A'." for name in declared)
+    book = scan(fixed("01  REC.", *lines, "    05  C REDEFINES REC PIC X."))
+    code = joined(book, Joining(word, is_suffix))
+    again = joined(scan(code, source_format="free"), Joining("OLD", is_suffix, disjoined=word))
+    assert again == joined(book, Joining("OLD", is_suffix))
+    assert again.count("\n") == book.code.count("\n")
 
 
 def test_replacing_knows_where_a_word_in_another_script_ends() -> None:
