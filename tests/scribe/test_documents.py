@@ -269,15 +269,29 @@ def test_a_file_named_after_a_whole_data_set_has_the_page_of_its_member(tmp_path
     ]
 
 
-def test_a_copybook_with_a_remark_in_its_file_name_is_listed_as_it_is_copied(tmp_path: Path) -> None:
-    """Data beside it, whose name has another remark, is none."""
-    code = "       PROGRAM-ID. PAY.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n       COPY REC.\n"
+def test_a_copybook_with_a_remark_in_its_file_name_is_listed_as_it_is_copied(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One is a copybook because a COPY names it, whatever is in it; data beside another, with another remark, is none."""
+    code = """\
+       PROGRAM-ID. PAY.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       COPY REC.
+       PROCEDURE DIVISION.
+       COPY BODY.
+"""
     (tmp_path / "PAY.cbl").write_text(code)
     (tmp_path / "REC(COPY).txt").write_text("       01  REC-1.\n           05  REC-A PIC X.\n")
     (tmp_path / "REC(DATA).txt").write_text("0001 A RECORD\n")
+    (tmp_path / "BODY(COPY).txt").write_text("           MOVE SPACES TO REC-A.\n           GOBACK.\n")
     assert main(["document", str(tmp_path), "--root", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
     copybooks = json.loads((tmp_path / "out" / "index.json").read_text())["copybooks"]
-    assert [(one["name"], one["path"], one["used_by"]) for one in copybooks] == [("REC", "REC(COPY).txt", ["PAY"])]
+    assert [(one["name"], one["path"], one["used_by"]) for one in copybooks] == [
+        ("BODY", "BODY(COPY).txt", ["PAY"]),
+        ("REC", "REC(COPY).txt", ["PAY"]),
+    ]
+    assert "Left out, of an unknown kind: 1 .txt file (REC(DATA).txt)." in capsys.readouterr().out
 
 
 def test_a_file_that_only_declares_tables_is_called_that(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol.estate import COBOL_KINDS
-from penstock.cobol.estate.members import stem
+from penstock.cobol.estate.members import copied_as
 from penstock.errors import ToolError
 from penstock.outline import language_of
 from penstock.text import escape
@@ -138,9 +138,9 @@ def _copied(fresh: Iterable[GatheredFile], files: Mapping[str, GatheredFile], ot
         if one.kind in COBOL_KINDS
         for name in _COPY.findall(one.data.upper())
     }
-    here = {stem(path).lower() for path in files}
+    here = {copied_as(path).lower() for path in files}
     stems = {name for name in names if "." not in name} - here
-    return [path for path in others if (name := _name(path)) in names or stem(name) in stems]
+    return [path for path in others if (name := _name(path)) in names or copied_as(name) in stems]
 
 
 def _name(path: str) -> str:
