@@ -29,6 +29,7 @@ MzEfYyjiWA4R4/M2bS1GB4t7NXp98C3SC6dVMvDuictGeurT8jNbvJZHtCSuYEvu
 Qw=="""
 SECRETS = {
     "a token in base64": ("data: ", "ZXlKaGJHY2lPaUpJVXpJMU5pSjkuZXlKemRXSWlPaUl4TWpNME5UWTNPRGt3SW4wLmRvempncnlQNEoz"),
+    "bearer with a colon": ('bearer = "Bearer: ', "2lkjdfoiuwer092834kjdwf0a"),
     "creds": ("creds = ", "FqyOTAJSdEgjn727oe4lsSJeRvL0rE"),
     "a cred with long words": ('cred = "', "KjasdlkjapoIKLlka98098sdf012U/rL2sLdBqOHQUlt5Z6kCgKGDyCFB=="),
     "a comparison with another": ('if password != "', "f62e5bcda4fae4f82370da0c6f20697b8f8447ff"),

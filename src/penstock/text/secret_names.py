@@ -16,7 +16,6 @@ from penstock.text.secret_placeholders import (
     IDENTIFIER,
     MACRO,
     MEMBER,
-    METHOD,
     NO_KEY,
     NO_SECRET,
     NUMBERED_NAME,
@@ -341,9 +340,9 @@ def _is_code(match: re.Match[str], value: str, between: str, *, looks_random: bo
         IDENTIFIER.fullmatch(value.lstrip("!@"))
         or MACRO.match(match.string, start)
         or (between.strip() == "=" and match.string.startswith(";", end) and VARIABLE.fullmatch(value))
-        or (("::" in value or between.lstrip(digits) == " = ") and is_member(value))
         or is_class(value)
-        or METHOD.fullmatch(value)
+        # A password that YAML does not quote may have a dot, too: `hunter.2x`.
+        or (("::" in value or value[0].isupper() or between.lstrip(digits) == " = ") and is_member(value))
     )
 
 

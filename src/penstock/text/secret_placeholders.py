@@ -84,8 +84,6 @@ VARIABLE = re.compile(r"(?:[A-Za-z]{2,16}_){1,6}[A-Za-z]{1,16}\d{1,2}")
 """A variable such as `libtest_arg4`."""
 MACRO = re.compile(r"[a-z_]{2,40}![ \t]?[{(\[]")
 """The beginning of a call to a macro of Rust."""
-METHOD = re.compile(r"(?:[A-Z][A-Za-z]+\d{0,3}(?:::|\.))+(?:[a-z_]{2,20}|[a-z]{2,16}(?:[A-Z][a-z]{1,16}){1,3})\d{0,3}")
-"""A method of a class or module, such as `SecureRandom.base58` or `Text.encodeUtf8`."""
 
 # A name and password in an address that only say what belongs there: `accountSid:authToken`, `API_KEY:DOMAIN`.
 _CREDENTIAL = re.compile(

@@ -29,7 +29,7 @@ _FIELD = r"[a-z_-]{1,32}=\\{0,3}[\"']\w"  # of a header that has several
 _OTHER_SCHEME = r"(?:[A-Za-z][A-Za-z0-9-]{1,20}[ \t]{1,4})"
 _HEADER_HINT = r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,]"
 _HEADER_VALUE = r"([^\s\"',;<>{}()\[\]$%\\]{8,160}+)"
-_BEARER = r"(?i:bearer)[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
+_BEARER = r"(?i:bearer):?[ \t]{1,4}([A-Za-z0-9._~+/-]{16,}+=*+)"
 # A password written by hand may contain an @, and a % that escapes nothing; a name may be a variable's.
 _URL = (
     r"://((?>(?:[^\s/@:\"'<>{}$%(]|%[0-9A-Fa-f]{2}|@(?=[\w.-]{1,64}:[^\s/@:\"'<>{}$(]{1,64}@)){0,256})|\{\w{1,64}\})"
@@ -395,7 +395,7 @@ _CURL_HINT = rf"{_EDGE_OF_OPTION}{_CURL_USER}(?:[^\s\"'<>$:}}\[\]]{{3}}|[\s\"'])
 def by_places() -> Iterable[Shape]:
     """Yield the shapes of everything that its place gives away."""
     yield Shape("credential", ("authorization",), (_HEADER_HINT,), _header, is_folded=True)
-    yield Shape("credential", ("bearer",), (r"(?i:bearer)[ \t]{1,4}[\w.~+/-]{8}",), _bearer, is_folded=True)
+    yield Shape("credential", ("bearer",), (r"(?i:bearer):?[ \t]{1,4}[\w.~+/-]{8}",), _bearer, is_folded=True)
     yield Shape(
         "URL password", ("://",), (r"://(?:[^\s/@:\"'<>$%(]|%[0-9A-Fa-f])*(?::(?:[^\s/@\"'<>{}%\[(]|%\w)+)?@",), _url
     )
