@@ -268,3 +268,12 @@ def test_what_is_not_a_list_cannot_be_loaded() -> None:
     with pytest.raises(CallerError, match="not dict"):
         load({"role": "user"}, "openai-chat")  # type: ignore[arg-type]
     assert raws(load("hi", "openai-responses")) == [{"role": "user", "content": "hi"}]
+
+
+@pytest.mark.parametrize("also", [[], [{"type": "text", "text": "Two tools."}]])
+def test_the_tools_that_a_search_found_stay_offered(also: list[Any]) -> None:
+    """Anthropic's model has only the tools that results refer to; words next to them may be cut like any others."""
+    found = [{"type": "tool_reference", "tool_name": name} for name in ("weather", "maps")]
+    result = {"type": "tool_result", "tool_use_id": "a", "content": [*found, *also]}
+    (read,) = load([USER, uses("a"), {"role": "user", "content": [result]}], "anthropic").entries[2].results
+    assert read.is_clearable is bool(also)

@@ -87,6 +87,14 @@ def test_results_of_calls_that_the_provider_keeps_stay_and_come_first() -> None:
     )
 
 
+def test_the_output_that_closes_a_call_of_a_program_names_the_program() -> None:
+    """OpenAI's models call functions from programs of their own, and the output goes back to the one that called."""
+    caller = {"type": "program", "caller_id": "run"}
+    mended = repair([USER, {**item_call("a"), "caller": caller}], "openai-responses")
+    assert mended.messages[2]["caller"] == caller
+    assert "caller" not in repair([USER, item_call("a")], "openai-responses").messages[2]
+
+
 def test_nothing_comes_before_the_providers_own_summary() -> None:
     """Anthropic's compaction stands first, in a message of the assistant, and is refused anywhere else."""
     summary = {"type": "compaction", "content": "We look for bugs.", "signature": "s"}

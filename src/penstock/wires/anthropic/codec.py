@@ -166,12 +166,17 @@ def _part(block: dict[str, Json], *, is_cited: bool) -> Part:
             written = as_json(block.get("input"))
             return ToolCall(id=string(block.get("id")), name=string(block.get("name")), arguments=written)
         case "tool_result":
-            parts = tuple(_shown(inner) for inner in blocks(block.get("content")))
+            content = blocks(block.get("content"))
+            parts = tuple(map(_shown, content))
+            text = "\n".join(part.text for part in parts if isinstance(part, Text))
+            # What a search for tools found are references: the model has only the tools that they name.
+            offers = not text and any(type_of(inner) == "tool_reference" for inner in content)
             return ToolResult(
                 call_id=string(block.get("tool_use_id")),
-                text="\n".join(part.text for part in parts if isinstance(part, Text)),
+                text=text,
                 parts=parts,
                 is_error=block.get("is_error") is True,
+                is_clearable=not offers,
             )
         case "thinking" | "redacted_thinking" | "compaction":
             return Reasoning(raw=block, signed=is_signed(block))

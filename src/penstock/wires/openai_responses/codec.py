@@ -164,7 +164,9 @@ _EXITED = {"type": "exit", "exit_code": 1}
 def closing(call: dict[str, Json]) -> Json:
     """Return the output that closes a call without a known result."""
     kind = kind_of(call)
-    output: Json = {"type": CALLS[kind].output, "call_id": call_id(call), "output": placeholders.CLOSED}
+    # A call that a program of the model's made says so, and its output repeats it.
+    caller = {"caller": call["caller"]} if call.get("caller") else {}
+    output: Json = {"type": CALLS[kind].output, "call_id": call_id(call), "output": placeholders.CLOSED, **caller}
     if kind == "local_shell_call":
         return {"type": output["type"], "id": output["call_id"], "output": placeholders.CLOSED}
     if kind == "shell_call":
