@@ -877,6 +877,23 @@ def test_two_copybooks_of_one_name_are_told_apart_where_both_declare_a_name(tmp_
     assert found["a"] == "[REC](copybooks/REC.md)"
 
 
+@pytest.mark.proves("C-18")
+def test_a_program_in_cl_behind_a_transaction_is_here_and_has_no_page_of_its_own(tmp_path: Path) -> None:
+    """Its box among the screens leads nowhere, its name to the table of programs in CL."""
+    there, out = tmp_path / "estate", tmp_path / "out"
+    there.mkdir()
+    region = "DEFINE TRANSACTION(NITE) GROUP(PAY)\n       PROGRAM(NIGHT)\n"
+    for name, text in {"PAY.cbl": CALLED, "NIGHT.clp": "PGM\nCALL PGM(PAY)\nENDPGM\n", "R.csd": region}.items():
+        (there / name).write_text(text)
+    documented((".",), root=Root(str(there)), out=str(out), processes=1)
+    (data,) = re.findall(r'<template id="data">([^<]*)', (out / "flows.html").read_text())
+    (blocks,) = [blocks for title, _, blocks in unpacked(data)["sections"] if title == "Screens and transactions"]
+    pages_of = {label: (kind, page) for _, label, kind, page, *_ in blocks[0][0][0]}
+    assert (pages_of["NIGHT"], pages_of["NITE"]) == (("program", ""), ("transaction", ""))
+    assert blocks[1][0][0][2][0] == [["NIGHT", "parts", "", "d"]]
+    assert "| `NITE` | transaction | `NIGHT` **in CL** |" in (out / "index.md").read_text()
+
+
 def test_the_box_of_a_program_in_cl_without_variables_leads_to_it(tmp_path: Path) -> None:
     """It is listed like any other."""
     there, out = tmp_path / "estate", tmp_path / "out"

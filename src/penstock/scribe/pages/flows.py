@@ -62,6 +62,11 @@ class EstateFlows(NamedTuple):
         part = self.graph.parts[number] if number is not None else None
         return self.pages.get((part.path, part.line), "") if part is not None else ""
 
+    def page_id_of(self, name: str) -> str:
+        """Return the id of the page that a program has of its own; empty if it has none, as those in CL."""
+        folder, _, page = self.page_of(name).partition("/")
+        return page if folder == "programs" else ""
+
 
 def sections(estate: EstateView, flows: EstateFlows) -> Iterator[PageSection]:
     """Yield the sections about flows; those without content are left out."""
@@ -183,7 +188,7 @@ def _box(user: NodeId, flows: EstateFlows) -> GraphNode:
     """Return the box of a step, or of a program with a link to its page."""
     if user.kind == "step":
         return GraphNode(f"step {user.name}", user.name, "job")
-    page = flows.page_of(user.name).removeprefix("programs/")
+    page = flows.page_id_of(user.name)
     return GraphNode(f"program {user.name}", user.name.partition("@")[0], "program", page=page)
 
 
@@ -262,8 +267,8 @@ def _screen_graph(online: _Online, flows: EstateFlows) -> Graph:
     edges: dict[tuple[str, str], bool] = {}
 
     def box(kind: NodeKind, name: str) -> str:
-        page = flows.page_of(name).removeprefix("programs/") if kind == "program" else ""
-        shape: NodeKind = kind if kind != "program" or page else "outside"
+        page = flows.page_id_of(name) if kind == "program" else ""
+        shape: NodeKind = "outside" if kind == "program" and not flows.page_of(name) else kind
         return nodes.setdefault(f"{kind} {name}", GraphNode(f"{kind} {name}", name, shape, page=page)).id
 
     for name in online.programs:

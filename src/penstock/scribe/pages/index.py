@@ -251,7 +251,9 @@ def _entrances(estate: EstateView, names: NameIndex) -> list[Block]:
         program = one["program"]
         if not program:
             return ()
-        return (names.piece(program), *(() if names.is_here(program) else (" ", Tag("not here", "doubt"))))
+        if names.is_here(program):
+            return (names.piece(program),)
+        return (CodeSpan(program), " ", Tag("in CL") if names.is_in_cl(program) else Tag("not here", "doubt"))
 
     # Both kinds become rows of one shape, with the cell of what they run made here: only a transaction may lead nowhere.
     rows: list[Json] = [{**one, "kind": "transaction", "runs": started(one)} for one in estate["transactions"]]
