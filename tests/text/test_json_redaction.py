@@ -134,6 +134,18 @@ def test_what_a_model_gives_a_call_has_no_ids_and_no_signatures(key: str, given_
     assert KEY not in json.dumps(redacted_json({"id": "call_1", "arguments": json.dumps(given_by_model)}))
 
 
+@pytest.mark.parametrize("key", ["arguments", "input"])
+def test_what_a_model_calls_an_argument_is_its_own_words(key: str) -> None:
+    """A secret there would be in the journal, and in every request after it; the key of any other object stays."""
+    given_by_model: Any = {KEY: 1, "deep": [{f"a {KEY}": True}]}
+    call = {"id": "1", key: json.dumps(given_by_model) if key == "arguments" else given_by_model, KEY: 2}
+    made = redacted_json(call)
+    left = json.loads(made[key]) if key == "arguments" else made[key]
+    assert left == {"redacted": 1, "deep": [{"a redacted": True}]}
+    assert made[KEY] == 2
+    assert redacted_json(made) is made
+
+
 def test_a_key_that_names_a_password_makes_its_value_one() -> None:
     """This works as `"password": "…"` does in a text; a value with a quote or a line end is searched separately."""
     assert redacted_json({"password": "hunter2hunter2"}) == {"password": "[redacted: secret, 14 characters]"}

@@ -2,8 +2,9 @@
 
 This is for what is written to a journal: messages of a wire, calls of tools, handoffs. Laws: redacting twice changes nothing; a
 value without secrets is returned as the same object; keys, ids, digests and what a provider signed stay whole, because a request
-made from it has to be the same in every replay, and a name stays one that a wire accepts. A key that is found in one string is
-removed from all of them. A secret that is split over two strings, or is in a signed part, is not found.
+made from it has to be the same in every replay, and a name stays one that a wire accepts. The keys of what a model gave a call
+are its own words, and not among these. A key that is found in one string is removed from all of them. A secret that is split over
+two strings, or is in a signed part, is not found.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ def _looked_at(value: Json, key: str | None = None) -> Iterator[str]:
             yield from _looked_at(parsed(value)[1])
     elif isinstance(value, dict):
         for name, item in value.items():
+            yield name
             yield from _looked_at(item, name)
     elif isinstance(value, list | tuple):
         for item in value:
@@ -98,7 +100,9 @@ def _clean(text: str, known: dict[str, str]) -> str:
 def _of_object(value: dict[str, Json], known: dict[str, str], *, is_of_call: bool) -> Json:
     """Return an object whose values hold no secrets; one that a provider signed, or that is a picture, unchanged."""
     if is_of_call:
-        return _changed(value, {key: _of_member(key, item, known, is_of_call=True) for key, item in value.items()})
+        # A secret in place of a parameter's name, for which the call is refused: what two of them gave need not be told apart.
+        made = {_of_name(key): _of_member(key, item, known, is_of_call=True) for key, item in value.items()}
+        return made if made.keys() != value.keys() else _changed(value, made)
     if any(value.get(key) for key in _SIGNED) or ("data" in value and not _MEDIA.isdisjoint(value)):
         return value
     if value.get("type") == "redacted_thinking":
@@ -110,7 +114,7 @@ def _of_object(value: dict[str, Json], known: dict[str, str], *, is_of_call: boo
     return _changed(value, made)
 
 
-def _of_name(item: Json) -> Json:
+def _of_name(item: Any) -> Any:
     """Return a name with a word in place of each secret."""
     if not isinstance(item, str) or len(item) < _MIN_CHARS:
         return item
