@@ -23,7 +23,7 @@ _EXPRESSIONS = (
 )
 # Where a secret is kept, or what it opens; and the name of a user with a token.
 _REFERENCES = (
-    r"[a-z][a-z0-9+.-]{1,15}://[\w.-]+(?::\d{1,5})?(?:/[a-z0-9_.-]{0,19})*|(?:urn|arn):[\w-]+:.*|op://.*|projects/[\w-]+/secrets/.*",
+    r"[a-z][a-z0-9+.-]{1,15}://[\w.-]+(?::\d{1,5})?(?:/[a-z0-9_.-]{0,19})*|(?:urn|arn):[\w-]+:.*|op://.*|#/[\w/.-]+|projects/[\w-]+/secrets/.*",
     r"x-oauth-basic\b.*",
 )
 # What a form requires of a field, and a model of a column.

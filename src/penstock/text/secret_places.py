@@ -25,7 +25,7 @@ _HEADER = (
 )
 # `Bearer secret-token`, `Bearer forbidden`; a name and password in base64 have no sign, and capitals within.
 _WORDS = r"(?=[A-Za-z]*[_.-])[A-Za-z_.-]+|[A-Za-z]?[a-z]+|[a-z]*token\d{1,4}"
-_FIELD = r"[a-z_-]{1,32}=\\{0,3}[\"']\w"  # of a header that has several
+_FIELD = r"[a-z_-]{1,32}=\\{0,3}[\"'][\w%]"  # of a header that has several
 _OTHER_SCHEME = r"(?:[A-Za-z][A-Za-z0-9-]{1,20}[ \t]{1,4})"
 _HEADER_HINT = r"(?i:authorization)\\?[\"']?[ \t]{0,4}[:=,]"
 _HEADER_VALUE = r"([^\s\"',;<>{}()\[\]$%\\]{8,160}+)"
