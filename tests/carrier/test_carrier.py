@@ -343,6 +343,32 @@ def test_a_conversation_that_the_provider_keeps_teaches_nothing_of_how_it_counts
     assert (result.attempts, result.request) == (1, whole)
 
 
+@pytest.mark.parametrize("flood", ["row\n" * 200_000, None])
+def test_what_goes_on_with_a_thread_is_sent_as_what_it_is(flood: str | None) -> None:
+    """Anthropic's tool runner sends the results alone, and nothing after a paused turn: the calls are where the thread is."""
+    result: dict[str, Any] = {"type": "tool_result", "tool_use_id": "toolu_1", "content": flood}
+    messages: list[Any] = [] if flood is None else [{"role": "user", "content": [result]}]
+    thread = {"type": "continue", "previous_message_id": "msg_1"}
+    gone_on = {"model": "m", "max_tokens": 500, "thread": thread, "messages": messages}
+    sent: list[Any] = []
+
+    def keeping(body: Any) -> Any:
+        sent.append(body)
+        if size(body) > 8_000:
+            raise HttpRefused(400, f"prompt is too long: {size(body)} tokens > 8000 maximum")
+        return answer("anthropic", given=2_000)
+
+    done = Carrier(wire="anthropic", window_tokens=200_000).execute(keeping, gone_on)
+    assert done.success
+    assert sent[-1]["thread"] == thread
+    if flood is None:
+        assert sent == [gone_on]
+    else:
+        ((shown,),) = [message["content"] for message in sent[-1]["messages"]]
+        assert (shown["type"], shown["tool_use_id"]) == ("tool_result", "toolu_1")
+        assert len(shown["content"]) < 32_000
+
+
 def test_a_provider_that_was_asked_to_shrink_is_not_blamed_for_it() -> None:
     """With truncation or edits of its own it reports less than was sent: once, that was needlessly sent again smaller."""
     request = {"model": "m", "truncation": "auto", "input": dialogue(140)}
