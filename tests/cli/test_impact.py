@@ -62,6 +62,18 @@ def test_a_name_that_nothing_has_is_told_with_what_comes_near_it(capsys: pytest.
     assert "CU-BALANCE" in capsys.readouterr().out
 
 
+def test_a_column_is_told_with_what_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """A column is no name of the graph: its table is one, and so are the fields of programs that it meets."""
+    for name in ("due_date", "bill.due_date", "mw.bill.due_date"):
+        assert main(["impact", name, ESTATE]) == 1
+        assert capsys.readouterr().out == f"{name} is a column of MW.BILL. Ask for the table.\n"
+    assert main(["impact", "payment.bill_number", ESTATE]) == 1
+    asked = "Ask for the table, or a field that is stored in it or read from it: MWB040.PAY-BILL-NUMBER."
+    assert capsys.readouterr().out == f"payment.bill_number is a column of MW.PAYMENT. {asked}\n"
+    assert main(["impact", "payment.due_date", ESTATE]) == 1
+    assert "is a column" not in capsys.readouterr().out
+
+
 def test_a_file_is_named_once_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Programs of one name are told apart by their files, which a citation names anyway; another program's file stays."""
     data = ("01 F-A PIC X(3).", "01 F-B PIC X(3).")

@@ -20,7 +20,7 @@ from penstock.text.notices import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.cobol.graph import CitedLine, EstateEdge, Impact, Kind, NodeId, TreeEdge
+    from penstock.cobol.graph import CitedLine, EstateEdge, EstateGraph, Impact, Kind, NodeId, TreeEdge
     from penstock.scribe.graphing import CitedText, DrawnEstate
 
 _KINDS = (
@@ -214,9 +214,34 @@ def _nothing(name: str, kind: Kind | None, estate: DrawnEstate) -> str:
         return escape.show_argument(
             f"There is no {kind} of the name {name}: it is the name of a {' and a '.join(others)}."
         )
+    if told := _column_of(name, estate.graph):
+        return escape.show_argument(told)
     nodes = [node for node in estate.graph.nodes() if kind is None or node.kind == kind]
     last = {node.name.rpartition(".")[2]: node for node in nodes}
     near = get_close_matches(name.upper(), [*last], 3, 0.7)
     hint = f" Near it: {', '.join(f'{last[one].kind} {last[one].name}' for one in near)}." if near else ""
     what = f"no {kind}" if kind else "nothing"
     return escape.show_argument(f"There is {what} of the name {name} in {counted(len(estate.files), 'file')}.{hint}")
+
+
+def _column_of(name: str, graph: EstateGraph) -> str:
+    """Return that a name is a column of a table, with what can be asked for instead; empty if it is none."""
+    of, _, column = name.upper().rpartition(".")
+    tables = {
+        table.name.upper(): None
+        for member in graph.members
+        for table in member.tables
+        if any(one.name.upper() == column for one in table.columns)
+    }
+    fields: dict[str, str] = {}
+    for part in graph.parts:
+        for use in part.columns:
+            if use.column == column:
+                tables.setdefault(use.table, None)
+                fields.setdefault(part.fields[use.field].name, use.table)
+    meant = [table for table in tables if of in {"", table, table.rpartition(".")[2]}]
+    if not meant:
+        return ""
+    held = [field for field, table in fields.items() if table in meant][:_MAX_NAMES]
+    ways = f", or a field that is stored in it or read from it: {', '.join(held)}" if held else ""
+    return f"{name} is a column of {' and '.join(meant[:_MAX_NAMES])}. Ask for the table{ways}."
