@@ -205,27 +205,33 @@ def test_a_stream_without_content_is_not_held_for_ever(tmp_path: Path, monkeypat
         assert answer.read() == ping * 2 + b"data: end\n\n"
 
 
+def chars_of(body: Any) -> int:
+    """Return how long the messages of a body are."""
+    return len(json.dumps(body["input" if "input" in body else "messages"]))
+
+
 def counted(came: Came) -> Said:
     """Answer as a provider that counts one token for four characters of the messages."""
-    tokens = len(json.dumps(json.loads(came.body)["messages"])) // 4
+    tokens = chars_of(json.loads(came.body)) // 4
     return Said(parts=(json.dumps({"input_tokens": tokens}).encode(),))
 
 
 @pytest.mark.proves("W-5")
-def test_a_count_is_of_what_would_be_sent(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("wire", "path"), [("anthropic", "/v1/messages/count_tokens"), ("openai-responses", "/v1/responses/input_tokens")]
+)
+def test_a_count_is_of_what_would_be_sent(wire: str, path: str, tmp_path: Path) -> None:
     """What is cut is not counted, as a host would otherwise compact for nothing."""
     with (
         RecordingUpstream(counted) as upstream,
         standing(tmp_path, upstream.url, windows=Windows((("m", 12_000),))) as gateway,
     ):
-        body = body_of("anthropic", story(20))
-        got = gateway.ask("/v1/messages/count_tokens", body)
+        body = body_of(wire, story(20))
+        got = gateway.ask(path, body)
         assert 1_000 < got.json["input_tokens"] < 12_000
         assert got.headers["x-penstock-cut"] != "0"
-        small = body_of("anthropic", story(2))
-        assert gateway.ask("/v1/messages/count_tokens", small).json == {
-            "input_tokens": len(json.dumps(small["messages"])) // 4
-        }
+        small = body_of(wire, story(2))
+        assert gateway.ask(path, small).json == {"input_tokens": chars_of(small) // 4}
         assert json.loads(upstream.came[-1].body) == small
 
 

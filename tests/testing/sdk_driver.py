@@ -213,6 +213,8 @@ def beside(wire: str) -> Any:
         if wire == "anthropic":
             messages = [{"role": "user", "content": "x"}]
             counted = asking.messages.count_tokens(model="any", messages=messages).input_tokens
+        if wire == "openai-responses":
+            counted = asking.responses.input_tokens.count(model="any", input="x").input_tokens
         listed = [model.id for model in asking.models.list()]
         return [listed, asking.models.retrieve("m-1").id, counted, len(provider.requests)]
 

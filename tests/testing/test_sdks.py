@@ -97,8 +97,8 @@ def test_a_request_outside_the_script_fails_the_test_not_only_the_client(seen: d
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_models_are_listed_and_tokens_counted_without_a_request_for_an_answer(seen: dict[str, Any], wire: str) -> None:
-    """Clients look up models, and Anthropic's counts tokens; `requests` holds neither."""
-    counted = len("role\nuser\ncontent\nx") if wire == "anthropic" else None
+    """Clients look up models, and count tokens where the API has it; `requests` holds neither."""
+    counted = {"anthropic": len("role\nuser\ncontent\nx"), "openai-responses": len("x")}.get(wire)
     assert seen[f"beside/{wire}"] == [["m-1"], "m-1", counted, 0]
 
 

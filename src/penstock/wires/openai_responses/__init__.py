@@ -10,7 +10,16 @@ from penstock.wires.openai_responses import answers, codec, hidden_calls, provid
 from penstock.wires.openai_responses.repair import REPAIRS
 from penstock.wires.openai_responses.rules import INVARIANTS
 from penstock.wires.stream import SSE_TYPE
-from penstock.wires.wire import AnswerLayout, ApiKey, BodyLayout, ProviderDouble, Service, UsageKeys, Wire
+from penstock.wires.wire import (
+    AnswerLayout,
+    ApiKey,
+    BodyLayout,
+    ProviderDouble,
+    Service,
+    TokenCounting,
+    UsageKeys,
+    Wire,
+)
 
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
@@ -102,7 +111,11 @@ OPENAI_RESPONSES = Wire(
         reply_fault=provider.reply_fault,
         unkept=provider.unkept,
         models=chat_provider.models,
-        counting=None,
+        counting=TokenCounting(
+            path="/v1/responses/input_tokens",
+            request=lambda body: body,
+            answer=lambda input_tokens: {"object": "response.input_tokens", "input_tokens": input_tokens},
+        ),
     ),
 )
 """Everything that Penstock knows of OpenAI's responses API."""
