@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -269,3 +270,22 @@ def test_a_session_that_is_removed_while_it_is_listed_ends_no_list(
     rows = {row["id"]: row for row in asked(capsys, "sessions")["sessions"]}
     assert rows[stays]["question"] == "Which port?"
     assert rows[gone]["question"] == ""
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["DELETE FROM records WHERE seq = 0 AND session = ?", "UPDATE records SET payload = '5' WHERE session = ?"],
+)
+def test_a_damaged_session_ends_no_list(work: Path, capsys: pytest.CaptureFixture[str], damage: str) -> None:
+    """It is listed as that, with all others, and can be removed by the name in the list."""
+    harmed, stays = begun(capsys), begun(capsys)
+    with closing(sqlite3.connect(work / "kept/penstock.sqlite3")) as database:
+        database.execute(damage, (harmed,))
+        database.commit()
+    rows = {row["id"]: row for row in asked(capsys, "sessions")["sessions"]}
+    assert (rows[harmed]["state"], rows[stays]["state"]) == ("damaged", "answered")
+    assert main(["sessions"]) == 0
+    assert harmed in capsys.readouterr().out
+    assert main(["sessions", "rm", harmed]) == 0
+    capsys.readouterr()
+    assert [row["id"] for row in asked(capsys, "sessions")["sessions"]] == [stays]

@@ -86,7 +86,8 @@ def list_sessions_command(limit: int | None, store_url: str | None, as_json: boo
     """List the sessions in the store, most recently used first.
 
     A session is `running` while a process works on it; `answered`, `interrupted` or `closed` if that is how it last ended; and
-    `open` if it stopped midway. `penstock resume` continues any of them.
+    `open` if it stopped midway. `penstock resume` continues any of them, except one that is `damaged`: `penstock store check` names
+    the record.
 
     Examples:
       penstock sessions list
@@ -196,7 +197,18 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 
 def _row(store: Store, info: SessionInfo) -> dict[str, Any]:
-    """Return a session as a row of the list."""
+    """Return a session as a row of the list; one whose journal is damaged says so, and ends no list of the others."""
+    from penstock.store import Damaged
+
+    row: dict[str, Any] = {"id": info.session, "session": info.session, "state": "damaged", "turns": 0}
+    row |= {"bytes": info.bytes, "records": info.records, "updated": info.at, "at": info.at}
+    with suppress(Damaged):
+        row |= _said(store, info)
+    return row
+
+
+def _said(store: Store, info: SessionInfo) -> dict[str, Any]:
+    """Return what the journal of a session says of it: state and turns, root, model and question."""
     from penstock.agent.record_types import MOVED, TAKEN
 
     types = store.record_types(info.session)
@@ -209,17 +221,8 @@ def _row(store: Store, info: SessionInfo) -> dict[str, Any]:
         if (model := field(_data(store, info.session, seq), "about", "model")) is not None:
             begun["model"] = model
             break
-    return {
-        "id": info.session,
-        "session": info.session,
-        "state": "running" if info.is_running else _state(store, info.session, types, wire),
-        "turns": types.count("Replied"),
-        "bytes": info.bytes,
-        "records": info.records,
-        "updated": info.at,
-        "at": info.at,
-        **begun,
-    }
+    state = "running" if info.is_running else _state(store, info.session, types, wire)
+    return {"state": state, "turns": types.count("Replied"), **begun}
 
 
 def _state(store: Store, session_id: str, types: list[str], wire: str) -> str:
