@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from penstock.scribe.documenting import ScannedFile
     from penstock.scribe.estate_found import FoundEstate, Listed
     from penstock.scribe.gathering import Gathered, GatheredFile, LeftOut
+    from penstock.scribe.pool import Progress
     from penstock.scribe.results import Results
     from penstock.scribe.spool import Spool
     from penstock.text.json_access import Json
@@ -113,11 +114,16 @@ def document(
     root: Root,
     out: str,
     model: Model | None = None,
+    jobs: int = JOBS,
+    max_prompt_tokens: int = MAX_PROMPT_TOKENS,
+    adaptive: bool = False,
+    tokenizer: str | None = None,
+    reconcile: bool = False,
     fresh: bool = False,
     source_format: Format | None = None,
     processes: int | None = None,
     step: Callable[[str, int, int], None] | None = None,
-    **asking: Unpack[AskingOptions],
+    progress: Callable[[Progress], None] | None = None,
 ) -> Documented:
     """Document the files at and below some paths, and write documents, pages and a site.
 
@@ -126,11 +132,16 @@ def document(
         root: The folder that paths are relative to; no file outside of it is read.
         out: The folder that everything is written to.
         model: The model that adds what the code does not say; None for documents from the code alone.
+        jobs: How many chunks are asked about at once.
+        max_prompt_tokens: The most tokens of a whole prompt.
+        adaptive: Whether chunks are smaller where the code branches more.
+        tokenizer: The model or family whose tokenizer counts prompts; the model's own by default.
+        reconcile: Whether the model merges similar statements from several chunks of a program into one wording.
         fresh: Whether the model is asked again about everything.
         source_format: The reference format, if detection from the columns would get it wrong.
         processes: How many processes read and write; None for as many as the processors allow and the sources justify.
         step: Called with what is being done, how many are done, and of how many (0: unknown).
-        **asking: How the model is asked (`run`).
+        progress: Called with how far the chunks are.
 
     Raises:
         ToolError: A path does not exist.
@@ -143,16 +154,22 @@ def document(
     output.expect_own()
     gathered = [gather(root, paths, kind_of, lambda files: tell("files", files, 0))]
     title = title_of(gathered[0].files, os.fsdecode(root.path))
+    # Each option by its name: a call with `**` keeps a tuple of its arguments until it returns, and with it all sources.
     return document_gathered(
         gathered.pop(),  # the only reference, so that sources are freed once they are read
         title,
         output,
         model=model,
         results=Folder(output.folder(RESULTS), fresh=fresh),
+        jobs=jobs,
+        max_prompt_tokens=max_prompt_tokens,
+        adaptive=adaptive,
+        tokenizer=tokenizer,
+        reconcile=reconcile,
         source_format=source_format,
         processes=processes,
         step=step,
-        **asking,
+        progress=progress,
     )
 
 
