@@ -46,6 +46,7 @@ _REPLACED = re.compile(r"==([^=]*)==\s*BY\s*==([^=]*)==", re.IGNORECASE)
 _COPIED_WITH = re.compile(
     r"\bCOPY\s+['\"]?([\w$#@-]+)(?:\.\w+)?[^.]*?\bREPLACING\b([^.]*(?:\.(?!\s)[^.]*)*)", re.IGNORECASE
 )
+_JOINED_WITH = re.compile(r"\bCOPY\s+['\"]?([\w$#@-]+)[^.]*?\bJOINING\s+(\S+)\s+(?:AS\s+)?PREFIX\b")
 _UNNAMED = re.compile(r"\.STEP\d+$")
 _NUMBER = re.compile(r"#\d+$")  # of items of one name
 _TAGGED = re.compile(r"([\w-]*)[:(][\w-]+[:)]([\w-]*)")
@@ -143,6 +144,8 @@ class Citations:
                 self._means[word].append({name})
         for name, given in _COPIED_WITH.findall(whole):
             self._copied_with[name].update(_words(given))
+        for name, word in _JOINED_WITH.findall(whole):
+            self._copied_with[name].update(f"{word}{hyphen}" for hyphen in "-\uff0d")
         self._replaced[path] = [(set(_words(before)), set(_words(after))) for before, after in _REPLACED.findall(whole)]
 
     def _screen(self, record: _Record, text: str) -> _Record:

@@ -122,6 +122,17 @@ def test_a_place_may_name_an_end_by_another_word(line: int, to: str | None) -> N
     assert judge.name_an_end(edge) is (to is not None)
 
 
+def test_a_name_that_joining_makes_is_declared_in_the_copybook() -> None:
+    """The copybook's line has the rest of the name, and a name with another word is none of it."""
+    texts = {"PAY.cbl": " COPY BOOK OF LIB JOINING \u65e7 AS PREFIX.", "BOOK.cpy": " 05 \u91d1\u984d PIC 9."}
+    files = named([(path, text.encode()) for path, text in texts.items()])
+    judge = Citations(files, view(files))
+    for word, is_named in (("\u65e7", True), ("\u65b0", False)):
+        to = f"field PAY.{word}\uff0d\u91d1\u984d"
+        edge = {"from": "program NOBODY", "to": to, "citations": [{"path": "BOOK.cpy", "line": 1}]}
+        assert judge.name_an_end(edge) is is_named
+
+
 def test_a_line_that_a_literal_names_does_not_move() -> None:
     """Comments move the lines that the product names, in citations and in its own sentences, but not the words of a source."""
     text = _PROGRAM.replace("PIC X(8).", "PIC X(8) VALUE 'line 4'.").replace("'TAX' USING", "WS-AREA USING")
