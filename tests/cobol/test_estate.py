@@ -481,6 +481,24 @@ def test_a_copybook_that_nothing_has_may_be_that_of_the_map_of_this_name() -> No
     assert Copybooks([], [maps, other]).path("MENU1") == "maps/menu1.bms"
 
 
+def test_two_mapsets_of_one_file_have_a_copybook_each() -> None:
+    """Each with a text of its own: the second was once read, and known again, as the first."""
+    both = MAP.replace("MENU", "EXIT") + MAP
+    shelf = Copybooks([], [member("maps/menu.bms", "bms", both.encode())])
+    for name in ("EXIT", "MENU"):
+        made = shelf(name, None)
+        assert made is not None
+        assert made.programs[0].entries[0].name == f"{name}1I"
+    assert shelf.identity("MENU") != shelf.identity("EXIT")
+
+
+def test_of_two_map_sources_the_nearest_is_taken() -> None:
+    """As of two copybooks; what is made of the other was once taken for a layout that a compiler was given."""
+    shelf = Copybooks([], [member(f"{folder}/menu.bms", "bms", MAP.encode()) for folder in ("a", "b")])
+    for folder in ("a", "b"):
+        assert shelf.path("MENU", beside=f"{folder}/P.cbl") == f"{folder}/menu.bms"
+
+
 @pytest.mark.parametrize(
     ("text", "path"),
     [

@@ -58,8 +58,8 @@ class Copybooks:
             if kind in _ORDER:
                 self._found.setdefault(key(copied_as(path)), []).append(_Shelved(_ORDER[kind], path, data))
         for member in members:
-            for mapset in member.mapsets:
-                # A program copies a mapset by its name or by that of the member that contained its copybook.
+            # A program copies a mapset by its name or by that of the member that contained its copybook.
+            for mapset in sorted(member.mapsets, key=lambda one: key(one.name) != key(member.name)):
                 for name in {key(mapset.name), key(member.name)} - {""}:
                     self._found.setdefault(name, []).append(_Shelved(_MADE, member.path, mapset))
                 for name in {key(one.name) for one in mapset.maps}:
@@ -108,7 +108,7 @@ class Copybooks:
 
     def _identity(self, row: _Shelved) -> str:
         """Return a hash of all that scanning a copybook depends on."""
-        at = row.path, row.section
+        at = row.place
         if at not in self._identities:
             content = self._text(row) if row.is_made and row.section else _content(row)
             told = f"{row.order} {row.format} {row.path!r} {row.section!r} {type(content).__name__}\n"
@@ -137,7 +137,7 @@ class Copybooks:
         rows = sorted(rows, key=lambda row: (*row.rank, -shared_folders(row.path, beside)))
         if rows and rows[0].is_made:
             # A shop may name its copybooks like its programs: what the compiler was given is preferred to what we generate.
-            return next((row for row in rows[1:] if self._is_layout(row)), rows[0])
+            return next((row for row in rows[1:] if not row.is_made and self._is_layout(row)), rows[0])
         return rows[0] if rows else None
 
     def _of_map(self, name: str) -> list[_Shelved]:
@@ -157,7 +157,7 @@ class Copybooks:
 
     def _read(self, row: _Shelved) -> ScannedSource:
         """Scan a copybook when it is first requested."""
-        at = row.path, row.section
+        at = row.place
         if at not in self._scanned:
             self._scanned[at] = self._generated(row) if row.order == _MADE and row.section else _scanned(row)
         return self._scanned[at]
@@ -225,6 +225,13 @@ class _Shelved(NamedTuple):
     def rank(self) -> tuple[int, bool]:
         """The order, and whether its name has a remark, as a copy of a file beside it has: a lower rank is preferred."""
         return self.order, copied_as(self.path) != stem(self.path)
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The path, and which mapset, record or member of the file it is, "" for all of it."""
+        if isinstance(self.content, bytes) or callable(self.content):
+            return self.path, self.section
+        return self.path, self.content.name
 
     @property
     def is_made(self) -> bool:
