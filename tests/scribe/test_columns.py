@@ -82,7 +82,16 @@ def test_what_is_not_of_the_declared_type_is_not_written(hint: Any, value: objec
         column(hint, NAMES).pack([value])
 
 
-@pytest.mark.parametrize("hint", [list[int], dict[str, int], float, bytes, Spot | Thing])
+def test_a_truth_is_not_taken_for_the_number_that_it_equals() -> None:
+    """Neither where both may be, nor where it is not declared and all the other rows are equal."""
+    either = column(tuple[int | bool, str], NAMES)
+    read = either.unpack(either.pack([(1, "p"), (True, "p"), (1, "p")]))
+    assert [type(one) for one, _ in read] == [int, bool, int]
+    with pytest.raises(TypeError):
+        column(Spot, NAMES).pack([Spot("p", 1), Spot("p", True), Spot("p", 1)])
+
+
+@pytest.mark.parametrize("hint", [tuple[()], list[int], dict[str, int], float, bytes, Spot | Thing])
 def test_a_type_without_a_column_is_refused(hint: Any) -> None:
     """When the column is made, not when the first value is written."""
     with pytest.raises(TypeError):

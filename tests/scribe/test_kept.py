@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -361,6 +362,19 @@ def test_a_question_that_is_interrupted_changes_nothing(
     read.clear()
     _draw(estate)
     assert read == ["Q.cbl"]
+
+
+def test_a_small_file_takes_little_memory(estate: Path, read: list[str]) -> None:
+    """However much all estates may take: a question is answered where memory is limited, too."""
+    _draw(estate)
+    tracemalloc.start()
+    try:
+        _draw(estate)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert read == ["P.cbl", "Q.cbl", "R.cpy"]
+    assert peak < kept.MAX_BYTES / 4
 
 
 def test_it_is_private(estate: Path, read: list[str]) -> None:

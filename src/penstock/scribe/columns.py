@@ -80,7 +80,7 @@ def _column(hint: Any, names: Mapping[str, Any], of: Callable[[Any], Column]) ->
             return _Maybe(columns[0])
     elif (origin is tuple and len(within) == 2 and within[1] is ...) or origin is frozenset:
         return _Many(origin, of(within[0]))
-    elif origin is tuple:
+    elif origin is tuple and within:
         return _Rows(tuple, tuple, [of(one) for one in within])
     elif isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
         hints = get_type_hints(hint, localns=dict(names))
@@ -164,15 +164,20 @@ class _Rows:
     def __init__(self, type_: type, make: Callable[[Any], Any], columns: Sequence[Column]) -> None:
         self._type, self._make, self._columns = type_, make, columns
         # Finding the equal ones among rows that hold rows would take longer than writing them.
-        self._is_shared = all(isinstance(one, _Plain) for one in columns)
+        self._plain = [one for one in columns if isinstance(one, _Plain)]
+        self._is_shared = len(self._plain) == len(columns) and not any({int, bool} <= one.types for one in self._plain)
 
     def pack(self, values: Sequence[Any]) -> Json:
         """Return the numbers of the rows, None for each once and in order, and their columns."""
         _expect(values, {self._type})
-        shared = _shared(values) if self._is_shared else None
+        shared = None
+        if self._is_shared:
+            # Before equal rows are one: a truth where a number is declared is equal to a number.
+            for plain, held in zip(self._plain, self._held(values), strict=True):
+                _expect(held, plain.types)
+            shared = _shared(values)
         rows, at = (values, None) if shared is None else shared
-        held = zip(*rows, strict=True) if rows else ((),) * len(self._columns)
-        return [at, [column.pack(one) for column, one in zip(self._columns, held, strict=True)]]
+        return [at, [column.pack(held) for column, held in zip(self._columns, self._held(rows), strict=True)]]
 
     def unpack(self, packed: Any) -> Sequence[Any]:
         """Return the values."""
@@ -180,3 +185,7 @@ class _Rows:
         unpacked = [column.unpack(one) for column, one in zip(self._columns, held, strict=True)]
         rows = list(map(self._make, zip(*unpacked, strict=True)))
         return rows if at is None else list(map(rows.__getitem__, at))
+
+    def _held(self, rows: Sequence[Any]) -> Iterable[Sequence[Any]]:
+        """Return what rows hold, by column."""
+        return zip(*rows, strict=True) if rows else ((),) * len(self._columns)

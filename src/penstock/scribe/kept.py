@@ -122,7 +122,8 @@ class Kept:
         except FileNotFoundError:
             return {}
         with os.fdopen(descriptor, "rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            # Memory for all that is asked for is allocated before anything is read.
+            content = file.read(min(MAX_BYTES, os.fstat(descriptor).st_size) + 1)
         entries, seal = content[:-_SEAL_BYTES], content[-_SEAL_BYTES:]
         if not hmac.compare_digest(seal, self._seal(entries)):
             path = os.path.join(folder.path, self._name)
