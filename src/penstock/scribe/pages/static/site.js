@@ -218,7 +218,8 @@ const penstock = (() => {
 
   // Go to the address's fragment: a line of the source, a row of a table, possibly on another page of it, or a heading.
   const go = async () => {
-    const wanted = decodeURIComponent(location.hash.slice(1));
+    let wanted;
+    try { wanted = decodeURIComponent(location.hash.slice(1)); } catch { /* a `%` that begins no byte */ }
     if (!wanted) return;
     const fold = document.getElementById("lines");
     if (fold && /^L\d+$/.test(wanted)) {
