@@ -129,6 +129,10 @@ def test_what_is_added_looks_like_what_is_there(text: str, after: str) -> None:
         ('{ // x\n "k": 1}', "{ // x\n}"),
         ('{"a": 1, "k": 1, "b": 2}', '{"a": 1, "b": 2}'),
         ('{"k": 0, "a": 1, "k": 1}', '{"k": 0, "a": 1}'),
+        ('{"k": 1 /* x */, "a": 1}', '{/* x */ "a": 1}'),
+        ('{\n  "a": 1,\n  "k": 1 // x\n  , "b": 1\n}', '{\n  "a": 1,\n  // x\n   "b": 1\n}'),
+        ('{\n  "a": 1,\n  "k": 1 /* x */,\n}', '{\n  "a": 1,\n  /* x */\n}'),
+        ('{\n  "k": 1\n  ,\n  "a": 1\n}', '{\n  "a": 1\n}'),
     ],
 )
 def test_what_is_removed_leaves_what_is_next_to_it(text: str, after: str) -> None:

@@ -302,6 +302,8 @@ def _replace(text: str, root: JsonNode | None, path: Path, value: object, style:
 def _remove(text: str, root: JsonNode | None, path: Path) -> str:
     container, item = _container_and_item(root, path)
     index = next(at for at, each in enumerate(container.items) if each is item)
+    if item.comma is not None and (comments := text[item.end : item.comma].lstrip()):
+        return text[: item.start] + comments + text[item.comma + 1 :]
     start, end = item.start, item.end if item.comma is None else item.comma + 1
     line_end = _line_end(text, end)
     if not text[end:line_end].strip():  # nothing else after it: its line goes with it
