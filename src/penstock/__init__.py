@@ -17,7 +17,7 @@ Names are loaded when they are first used: `import penstock` itself loads nothin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # type checkers take it for true; `typing` would be most of what this import costs
 
 if TYPE_CHECKING:
     from penstock import (

@@ -300,6 +300,27 @@ def test_an_interrupt_ends_a_long_search_with_status_130_and_no_traceback(tmp_pa
     assert child.returncode == 0 or output == b""
 
 
+@pytest.mark.parametrize("module", ["typing", "click", "penstock.cli"])
+def test_interrupts_while_modules_load_end_with_status_130_and_print_nothing(tree: Path, module: str) -> None:
+    """Nothing has begun: however early Ctrl-C comes and how often, the process ends. Others import before we can answer."""
+    code = (
+        "import os, signal, sys\n"
+        f"sys.modules.pop({module!r}, None)\n"
+        "def interrupt(event, about):\n"
+        f"    if event == 'import' and about[0] == {module!r}:\n"
+        "        try:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "        finally:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.addaudithook(interrupt)\n"
+        "sys.argv = ['penstock', 'view', 'big.txt']\n"
+        "from penstock.__main__ import run\n"
+        "run()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
 def test_colour_is_for_terminals_only(tree: Path) -> None:
     """Piped output is plain; on a terminal the header is dimmed, unless the terminal is dumb or colours are off."""
     assert "\x1b" not in run("view", "big.txt", cwd=tree).stdout
