@@ -101,6 +101,9 @@ STEP = "RUN.PAY01 runs PAY01 is 2"
             "export CUSTFILE=b1; if x; then unset CUSTFILE; fi\ncobcrun PAY01\n",
             {STEP, "PAY01.CUST bound to b1 may 1 2"},
         ),
+        # The runtime alone tells that it is a script of COBOL.
+        ("\nC:\\RM\\RUNCOB85 PAY01 K\n", {STEP}),
+        ("\ncobrun32 pay01.int\n", {STEP}),
         # What is in doubt of a variable is in doubt of those that take its value.
         ("[ x ] && D=/d\nexport CUSTFILE=$D/c1; cobcrun PAY01\n", {STEP, "PAY01.CUST bound to /d/c1 may 2 2"}),
         # A program of the estate may be run by its name alone, unless something else certainly has that name.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from ..facts.commands import RUNTIMES
 from ..words import vocabulary
 
 Kind = Literal[
@@ -100,10 +101,9 @@ _PGM = re.compile(
     r"(?im)^[ ]*(?:\w+:[ ]*)?PGM(?:[ ]+(?:PARM[ ]*)?[(&]|[ ]*\+?[ ]*(?:/\*.*)?$)|^[ ]*DCL[ ]+(?:VAR\()?&\w"
 )
 """The command that begins a CL program, or a declaration if it has none; OpenCL and Lisp use the suffix, too."""
-_SCRIPT = re.compile(
-    r"(?i)(?<![\w-])(?:cobcrun|cobrun|runcbl|runcobol|wrun32|crun32|rtsora|cobc)(?![\w-])|(?<!\w)DD_\w+=|(?<!\w)setenv[ \t]+DD_\w"
-)
-"""What a script has that runs programs in COBOL, or names their files."""
+_TOOLS = "|".join(sorted({"cobc"} | RUNTIMES - {"anim", "run"}))
+_SCRIPT = re.compile(rf"(?i)(?<![\w-])(?:{_TOOLS})(?![\w-])|(?<!\w)DD_\w+=|(?<!\w)setenv[ \t]+DD_\w")
+"""What a script has that runs programs in COBOL, or names their files; other commands are named `anim` and `run`, too."""
 _SETS = re.compile(r"(?i)(?:(?:export|set|setenv|declare|typeset)[ \t]|[a-z_]\w*=)")
 """A command that sets a variable."""
 _CARD = re.compile("^//", re.MULTILINE)

@@ -23,7 +23,7 @@ _RUNNERS = frozenset({"SYSTEM", "C$SYSTEM", "C$RUN", "CBL_EXEC_RUN_UNIT", "CBL_R
 _PARTS = re.compile(r"&&|\|\||[;&|\n]")
 """The separators between the commands of a line."""
 RUNTIMES = frozenset(
-    {"cobcrun", "runcbl", "cobrun", "cobrun32", "runcobol", "wrun32", "crun32", "rtsora", "anim", "run"}
+    {"cobcrun", "runcbl", "cobrun", "cobrun32", "runcobol", "runcob85", "wrun32", "crun32", "rtsora", "anim", "run"}
 )
 """Commands of runtimes, which run the program that is named after them."""
 _STARTERS = RUNTIMES | {"start", "exec", "nohup", "call"}
