@@ -321,6 +321,22 @@ def test_the_model_that_answered_after_another_declined_is_the_answers() -> None
     assert body["content"] == [hop, {**summary, "type": "compaction"}]
 
 
+def test_how_far_thinking_has_come_is_no_part_of_it() -> None:
+    """Anthropic's stream estimates it with a beta; the block goes back unchanged, and its API has no such field there."""
+    events: list[Any] = [
+        {"type": "message_start", "message": {"content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}},
+    ]
+    deltas = [
+        {"type": "thinking_delta", "thinking": "", "estimated_tokens": 50},
+        {"type": "thinking_delta", "thinking": "", "estimated_tokens": None},
+        {"type": "signature_delta", "signature": "s"},
+    ]
+    events += [{"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas]
+    body, _ = gathered("anthropic", [*events, {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}])
+    assert body["content"] == [{"type": "thinking", "thinking": "", "signature": "s"}]
+
+
 def test_the_text_of_a_custom_tool_comes_in_pieces() -> None:
     """OpenAI streams what a custom tool is given as it streams arguments."""
     begun = {"index": 0, "id": "c", "type": "custom", "custom": {"name": "sql", "input": ""}}

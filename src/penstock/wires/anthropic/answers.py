@@ -52,6 +52,10 @@ def streamed_body(body: dict[str, Json]) -> dict[str, Json]:
     return {**{key: value for key, value in body.items() if key != "stream_options"}, "stream": True}
 
 
+# What only an event has, besides its kind an estimate of how far thinking has come: a block with it is refused when it goes back.
+_OF_DELTAS = frozenset({"type", "estimated_tokens"})
+
+
 class MessageEvents:
     """The events of one streamed message: blocks that start, continue in deltas, and stop."""
 
@@ -101,9 +105,11 @@ class MessageEvents:
                 self._texts.add(self._inputs.setdefault(index, {}), key, string(value))
             elif key == "citation":
                 block["citations"] = [*objects(block.get("citations")), value]
-            elif key != "type" and isinstance(value, str):  # text, thinking, signature: the field has the same name
+            elif key in _OF_DELTAS:
+                continue
+            elif isinstance(value, str):  # text, thinking, signature: the field has the same name
                 self._texts.add(block, key, value)
-            elif key != "type" and value is not None:  # whole in one piece, such as what a summary says of tools
+            elif value is not None:  # whole in one piece, such as what a summary says of tools
                 block[key] = value
         return string(delta.get("text"))
 
