@@ -146,6 +146,15 @@ def test_what_a_model_calls_an_argument_is_its_own_words(key: str) -> None:
     assert redacted_json(made) is made
 
 
+def test_a_key_that_is_no_text_stays() -> None:
+    """Python writes a number as a key, such as a token's in `logit_bias`, into JSON as a text."""
+    request: Any = {"logit_bias": {50256: -100}, "input": {"arguments": {7: KEY}}}
+    assert redacted_json(request)["logit_bias"] == {50256: -100}
+    assert KEY not in json.dumps(redacted_json(request))
+    plain: Any = {"logit_bias": {50256: -100}}
+    assert redacted_json(plain) is plain
+
+
 def test_a_key_that_names_a_password_makes_its_value_one() -> None:
     """This works as `"password": "…"` does in a text; a value with a quote or a line end is searched separately."""
     assert redacted_json({"password": "hunter2hunter2"}) == {"password": "[redacted: secret, 14 characters]"}

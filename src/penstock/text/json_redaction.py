@@ -67,7 +67,8 @@ def _looked_at(value: Json, key: str | None = None) -> Iterator[str]:
             yield from _looked_at(parsed(value)[1])
     elif isinstance(value, dict):
         for name, item in value.items():
-            yield name
+            if isinstance(name, str):  # JSON is written of Python's numbers as keys, too: `logit_bias`
+                yield name
             yield from _looked_at(item, name)
     elif isinstance(value, list | tuple):
         for item in value:
