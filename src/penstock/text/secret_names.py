@@ -86,9 +86,10 @@ _ANY_NAME = re.compile(r"[\"']\$\w{1,24}[\"']")
 _OF_ITEM, _ALONE = re.compile(r"key[\"']?:[ \t]{0,4}[\"'][a-z0-9]{11,12}"), re.compile(r"(?:^|[^\w-])\Z")
 # A printed object has a key that tells it from others: `<Future: pending, key: inc-b8aa…>`.
 _PRINTED = re.compile(r"<(?!\w*(?:Key|Token|Secret|Cred|Auth))[A-Z]\w*[: ][^<>\n]*[ ,]\Z")
-# An argument passed as a variable ends there, and the next says something else; the name of a type or an error says nothing of a
-# secret.
-_PASSED, _OTHER = re.compile(r"\w*\),|\w*,\s*\n\s*\Z"), re.compile(r"(?i:type|error)[\s\"':=>|,.`]*\Z")
+# An argument passed as a variable ends there, and the next says something else; the name of a type, an error, an identifier or a
+# challenge says nothing of a secret.
+_PASSED = re.compile(r"\w*\),|\w*,\s*\n\s*\Z")
+_OTHER = re.compile(r"(?i:type|error|identifier|challenge)[\s\"':=>|,.`]*\Z")
 _SETTING = (
     r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?([^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{.])"
 )
@@ -102,7 +103,8 @@ _NOT_ITSELF = re.compile(
     r":(?:\d{12}|[x*]{8,12}):\Z|/etc/\Z"
     r"|(?i:(?:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?|(?:\b|[_\d])page[_-]?|\bclass=[\"'])\Z|[a-z]Page\Z"
 )
-_PUBLIC_NAME = re.compile(rf"(?:{PUBLIC.pattern})[\w-]*\Z")
+# Also the key of who sends, and what is encrypted: in the name itself, since another value before it may be called so.
+_PUBLIC_NAME = re.compile(rf"(?:{PUBLIC.pattern}|(?i:sender|encrypted))[\w-]*\Z")
 _OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
 _SAYS = re.compile(r"(?i:(?<![a-z])(?:secret|key|token|passw(?:or)?d)(?![a-z]))")
 _SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
@@ -202,7 +204,7 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
     """Return a random value after a name that ends in a word for such values, even without a sign between."""
     match = compiled(_KEYED).match(text, at)
     before = text[max(floor, at - _BEFORE_CHARS) : at]
-    if match is None or PUBLIC.search(before) or _NOT_ITSELF.search(before):
+    if match is None or PUBLIC.search(before) or _PUBLIC_NAME.search(before) or _NOT_ITSELF.search(before):
         return ()
     if text[at : at + 3].lower() == "key" and _LOOKED_UP.search(before):
         return ()
@@ -220,7 +222,7 @@ def _keyed(text: str, at: int, floor: int) -> Spans:
     ):
         return ()
     name, sign, _ = match[1].rstrip("=").partition("=")
-    if _INDEXED.match(text, at) or (sign and PUBLIC.search(name)):  # `KEY_FINGERPRINT=…`
+    if _INDEXED.match(text, at) or (sign and (PUBLIC.search(name) or _OTHER.search(name))):  # `KEY_FINGERPRINT=…`
         return ()
     between = text[at : match.start(1)]
     if not any(sign in between for sign in ":=|") and not is_strong(match[1]) and between[-1] not in "\"'":
@@ -312,8 +314,10 @@ def _is_name(match: re.Match[str], group: int, value: str, *, is_setting: bool) 
     # Or the text is what such a thing is worth; a table may hold names of anything.
     is_worth = "]" in between or between.lstrip().startswith(("==", "!=")) or "value" in between
     looks_random = is_issued or is_bare or is_worth
-    # A value of several words that says what it is stands for one: `test-secret`. In quotes people choose such passwords.
-    says = _SAYS.search(value) is not None and (is_bare or not _OF_PASSWORDS.match(match[1]))
+    # A value of several words that says what it is stands for one: `test-secret`. People choose such passwords, so that behind
+    # the name of one only a variable does: `password = access_token_2`.
+    is_variable = is_bare and value.isidentifier()
+    says = _SAYS.search(value) is not None and (is_variable or not _OF_PASSWORDS.match(match[1]))
     if is_called_abroad(words) or ((is_issued or says) and is_named(value)):
         return True
     if (looks_random or is_told) and (IDENTIFIER.fullmatch(value) or NUMBERED_NAME.fullmatch(value)):

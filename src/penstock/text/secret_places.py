@@ -335,9 +335,10 @@ _LOGIN_BY_KEY = (
 )
 _PARAMETER = r"[?&;](?i:password|passwd|pwd)=([^\s\"'`&;<>{}()\[\]$%\\]{4,128}+)"
 _VARIABLE = (
-    r"variable[ \t]{1,4}\"[\w-]{0,64}((?i:passw(?:or)?d|secret|token|_key))[\w-]{0,64}\"[ \t]{0,4}\{[^{}]{0,400}?"
+    r"variable[ \t]{1,4}\"([\w-]{0,64}(?i:passw(?:or)?d|secret|token|_key)[\w-]{0,64})\"[ \t]{0,4}\{[^{}]{0,400}?"
     r"\bdefault[ \t]{0,16}=[ \t]{0,16}\"(?=[^\"\d]{0,64}\d)([^\s\"$]{6,512})\""
 )  # Terraform's
+_SAYS_SECRET = re.compile(r"(?i:passw(?:or)?d|secret|token)")
 # What Azure's `NewUsernamePasswordCredential` takes first is no password: two more follow.
 _PAIR = (
     r"\w+\(\s{0,8}[\"'][^\"'\n]{1,64}[\"'],\s{0,8}[\"']([^\s\"']{6,64})[\"'](?!(?:,\s{0,8}[\"'][^\"'\n]{0,64}[\"']){2})"
@@ -361,11 +362,11 @@ def _call(text: str, at: int, _floor: int) -> Spans:
 
 
 def _variable(text: str, at: int, _floor: int) -> Spans:
-    """Return the default of a variable of Terraform if it has a digit; that of a key must be random."""
+    """Return the default of a variable of Terraform if it has a digit; that of what is only called a key must be random."""
     match = compiled(_VARIABLE).match(text, at)
-    if match is None or NO_SECRET.fullmatch(match[2]) or (match[1].lower() == "_key" and not is_key(match[2])):
+    if match is None or NO_SECRET.fullmatch(match[2]):
         return ()
-    return (match.span(2),)
+    return (match.span(2),) if _SAYS_SECRET.search(match[1]) or is_key(match[2]) else ()
 
 
 def _by(pattern: str) -> Callable[[str, int, int], Spans]:

@@ -59,8 +59,8 @@ WORD_END = r"(?![\w-]|\[redacted: )"
 
 
 PUBLIC = re.compile(
-    r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|pub[_-]?(?:key|\Z)|fingerprint|identifier"
-    r"|sender|encrypted|challenge|gpg[ _-]?(?:key|\Z)|integrity|websocket|(?:[_-]signature|nonce)(?![ _-]?\Z))|\bh1:"
+    r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|pub[_-]?(?:key|\Z)|fingerprint"
+    r"|gpg[ _-]?(?:key|\Z)|integrity|websocket|(?:[_-]signature|nonce)(?![ _-]?\Z))|\bh1:"
 )
 """Words of names whose values are random but not secret: digests, revisions, public keys, handshake data."""
 
