@@ -968,6 +968,14 @@ def test_joining_puts_a_word_before_or_behind_the_names_that_a_copybook_declares
     assert not found.undeclared
 
 
+def test_joining_leaves_the_name_of_a_copybook_that_is_copied_within() -> None:
+    """It may be that of an item; the items of that copybook are joined."""
+    found = replacing(
+        "COPY BODY JOINING OLD AS PREFIX.", BODY=fixed("01  INNER.", "    COPY INNER."), INNER=fixed("    05  X PIC X.")
+    )
+    assert [item.name for item in found.items] == ["OLD-INNER", "OLD-X"]
+
+
 @given(
     st.lists(
         st.sampled_from(["A", "X", "OLD", "OLD-A", "A-NEW", "\u984d", "\u984d\uff0d\u8a08"]), min_size=1, unique=True

@@ -1,7 +1,8 @@
 """What does JOINING make of the names in a copybook?
 
 `COPY CUSTOMER OF LIB JOINING OLD AS PREFIX` of NetCOBOL makes OLD-NUMBER of each NUMBER that CUSTOMER declares; DISJOINING takes a
-word away before. Only names that the copybook declares change, wherever they are in it; a picture is no name.
+word away before. Only names that the copybook declares change, wherever they are in it; a picture is no name, and what it copies
+keeps its own.
 
 Leaves to others: how the result is read (`splicing`). Law: the code keeps its lines, one for one.
 """
@@ -17,7 +18,9 @@ from .program import Joining, key
 if TYPE_CHECKING:
     from .source import ScannedSource
 
-_PARTS = re.compile(rf"{LITERAL}|PIC(?:TURE)?\s++(?:IS\s++)?\S++|(?P<word>[\w#@$\uff0d-]++)", re.IGNORECASE)
+_PARTS = re.compile(
+    rf"{LITERAL}|COPY\s++\S++|PIC(?:TURE)?\s++(?:IS\s++)?\S++|(?P<word>[\w#@$\uff0d-]++)", re.IGNORECASE
+)
 _WIDE_HYPHEN = "\uff0d"
 """The hyphen in names that are written in Japanese."""
 
