@@ -205,6 +205,9 @@ def test_a_file_on_a_device_has_the_name_that_its_description_says(assign: str, 
     {
         "RECORD KEY IS A B OF R, C ALTERNATE RECORD KEY IS C A WITH DUPLICATES": ("A", "B OF R", "C"),
         "RECORD KEY A B ALTERNATE KEY C NO DUPLICATES LOCK MODE IS AUTOMATIC": ("A", "B", "C"),
+        "RECORD KEY IS A DESCENDING WITH DUPLICATES ALTERNATE RECORD KEY B ASCENDING": ("A", "B"),
+        "RECORD KEY IS A TRACK-AREA IS 100 CHARACTERS": ("A",),
+        "RECORD DELIMITER IS STANDARD-1 RECORD KEY IS A": ("A",),
         "RECORD KEY K = A B ALTERNATE RECORD KEY L SOURCE IS B C SUPPRESS WHEN SPACE": ("K", "A", "B", "L", "C"),
     }.items(),
 )

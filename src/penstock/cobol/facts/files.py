@@ -11,6 +11,7 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..program import key, number
+from ..reserved import is_reserved
 from ..words import vocabulary
 from .item_clauses import pieces
 from .resources import FileUse, OuterFile, ProgramFile
@@ -37,7 +38,8 @@ _DEVICES = vocabulary("""
 """)
 _BUFFERS = frozenset({"AREA", "AREAS"})
 """What follows ALTERNATE in RESERVE NO ALTERNATE AREA, which names no key."""
-_BEHIND_KEYS = frozenset({"WITH", "NO", "DUPLICATES", "SUPPRESS"})
+_BEHIND_KEYS = frozenset({"WITH", "NO", "DUPLICATES", "DUPLICATE", "SUPPRESS", "TRACK-AREA"})
+_BETWEEN_KEYS = frozenset({"IS", "ARE", "=", "SOURCE"})
 _SIZES = frozenset({"IS", "CONTAINS", "VARYING", "IN", "SIZE", "FROM", "TO"})
 _MODES = frozenset({"INPUT", "OUTPUT", "I-O", "EXTEND"})
 _VERBS = ("OPEN", "CLOSE", "READ", "DELETE", "START", "RETURN", "WRITE", "REWRITE", "RELEASE", "SORT", "MERGE")
@@ -285,7 +287,7 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
             organization = word
         elif word == "ALTERNATE" and operands and following not in _BUFFERS:
             keys += _alternate_keys(operands)
-        elif word == "RECORD" and operands:
+        elif word == "RECORD" and operands and operands[0].upper() != "DELIMITER":
             keys += _key(operands)
     dd, named_by = _dd(assign, resolve)
     return ProgramFile(
@@ -325,9 +327,14 @@ def _key(words: Sequence[str]) -> list[str]:
     """Return the names in a RECORD KEY: its item, in NetCOBOL its items, or a key name and its items, as in `NAME = A B` and
     `NAME SOURCE IS A B`.
     """
-    words = [part for word in words for part in re.split("(=)", word) if part]  # NAME=A is one word, too
-    parts = takewhile(lambda word: word.upper() not in _BEHIND_KEYS, words)
-    return _qualified([word for word in parts if word.upper() not in {"IS", "ARE", "=", "SOURCE"}])
+    parts = [part for word in words for part in re.split("(=)", word)]  # NAME=A is one word, too
+    names = [part for part in parts if part and part.upper() not in _BETWEEN_KEYS]
+    return _qualified([*names[:1], *takewhile(lambda word: not _is_behind_keys(word.upper()), names[1:])])
+
+
+def _is_behind_keys(word: str) -> bool:
+    """Return whether a word, in capitals, begins what a dialect says of a key, such as DESCENDING; a name is no reserved word."""
+    return word in _BEHIND_KEYS or (is_reserved(word) and word not in {"OF", "IN"})
 
 
 def _qualified(words: Sequence[str]) -> list[str]:
