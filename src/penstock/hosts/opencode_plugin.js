@@ -37,6 +37,10 @@ export const Penstock = async ({ client }) => ({
     const { systemMessage, ...changed } = answer ?? {}
     Object.assign(output, changed)
     const told = { body: { service: "penstock", level: "warn", message: systemMessage } }
-    if (systemMessage) await client?.app?.log?.(told).catch(() => {})
+    try {
+      if (systemMessage) await client?.app?.log?.(told)
+    } catch {
+      // The result is cut; only nobody was told.
+    }
   },
 })
