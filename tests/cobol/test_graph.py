@@ -351,9 +351,11 @@ def test_a_copybook_is_called_as_it_is_copied_whatever_remark_its_file_has() -> 
     """What a program declares by COPY is the copybook's, whose fields have its name; a file that nothing copies keeps to itself."""
     book = "       01  AREA-1.\n           05  PART PIC X.\n"
     copying = "       PROGRAM-ID. A.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n       COPY RATE.\n"
-    graph = graph_of({"a.cbl": copying.encode(), "RATE(COPY).txt": book.encode()})
-    assert [node.name for node in nodes_named(graph, "RATE.PART")] == ["A.PART", "RATE.PART"]
-    assert [node.name for node in nodes_named(graph, "RATE", "copybook")] == ["RATE"]
+    for named in ("RATE", "'RATE(COPY).txt'"):
+        program = copying.replace("RATE", named).encode()
+        graph = graph_of({"a.cbl": program, "RATE(COPY).txt": book.encode()})
+        assert [node.name for node in nodes_named(graph, "RATE.PART")] == ["A.PART", "RATE.PART"]
+        assert {node.name for node in graph.nodes() if node.kind == "copybook"} == {"RATE"}
 
 
 def test_a_section_stands_for_its_paragraphs() -> None:

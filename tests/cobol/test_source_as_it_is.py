@@ -463,6 +463,12 @@ def test_a_copybook_may_have_a_remark_behind_its_name() -> None:
     assert Copybooks([remarked]).path("copy") is None
     shelf = Copybooks([remarked, ("b/RATES.cpy", "copybook", b"01 B PIC X."), ("b/RATES (1).cpy", "copybook", b"")])
     assert shelf.path("RATES", None, "a/PAY.cbl") == shelf.path("RATES", None, "b/PAY.cbl") == "b/RATES.cpy"
+    for name, path in {
+        "RATES (1).cpy": "b/RATES (1).cpy",
+        "RATES (1)": "b/RATES (1).cpy",
+        "x/RATES(COPY).txt": remarked[0],
+    }.items():
+        assert shelf.path(name) == path
     called: tuple[str, Kind, bytes] = ("a/RATES.cbl", "cobol", program("    GOBACK.", name="RATES").encode())
     assert Copybooks([remarked, called]).path("RATES") == "a/RATES(COPY).txt"
 

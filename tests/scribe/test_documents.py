@@ -279,7 +279,7 @@ def test_a_copybook_with_a_remark_in_its_file_name_is_listed_as_it_is_copied(
        WORKING-STORAGE SECTION.
        COPY REC.
        PROCEDURE DIVISION.
-       COPY BODY.
+       COPY "BODY(COPY).txt".
 """
     (tmp_path / "PAY.cbl").write_text(code)
     (tmp_path / "REC(COPY).txt").write_text("       01  REC-1.\n           05  REC-A PIC X.\n")

@@ -122,7 +122,7 @@ class Copybooks:
             return _Shelved(_MADE, found[0], b"", library) if found else None
         folders, _, name = name.replace("\\", "/").rpartition("/")
         library = library or folders.rpartition("/")[2] or None
-        member = key(stem(name))
+        member = key(copied_as(name))
         rows = self._found.get(member) or self._found.get(member[:_MEMBER_LETTERS]) or self._of_map(member)
         rows = [row for row in rows if row.path != beside]
         # `COPY "rates.sel"` and `COPY "rates.fd"` are two files, the SELECT and the FD of one: if there is no `rates.fd`, the
@@ -131,6 +131,8 @@ class Copybooks:
         if "." in written:
             named = [row for row in rows if key(row.path.rpartition("/")[2]) == written]
             rows = named or [row for row in rows if self._may_be(row, name)]
+        elif written != member:
+            rows = [row for row in rows if key(stem(row.path)) == written] or rows
         if library is not None:
             rows = [row for row in rows if key(library) in map(key, row.path.split("/")[:-1])] or rows
             rows = rows or [row for row in self._section(member) if row.path != beside]

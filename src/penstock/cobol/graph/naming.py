@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ..estate.members import stem
+from ..estate.members import copied_as
 from ..facts.flow import label
 from ..program import key
 
@@ -30,7 +30,7 @@ def plain_path(path: str) -> str:
 
 def copybook_name(name: str) -> str:
     """Return the name of a copybook's node, from what COPY names: the member without folders and suffix."""
-    return key(stem(name.strip("'\" ").replace("\\", "/")))
+    return key(copied_as(name.strip("'\" ").replace("\\", "/")))
 
 
 def program_name(name: str) -> str:

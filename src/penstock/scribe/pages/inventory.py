@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.cobol.estate.jcl import OF_A_VARIABLE
-from penstock.cobol.estate.members import copied_as, stem
+from penstock.cobol.estate.members import copied_as
 from penstock.cobol.graph.jobs import FOLDER
 from penstock.cobol.program import key
 from penstock.scribe.pages.columns import DEEDS
@@ -204,7 +204,7 @@ def _copybooks(programs: Mapping[str, Json], layouts: Mapping[str, Json]) -> lis
     system: set[str] = set()
     for page, document in programs.items():
         for used in document["copybooks_used"]:
-            name = key(stem(used["copybook_name"]))
+            name = key(copied_as(used["copybook_name"]))
             users.setdefault((name, used["path"] or ""), {})[page] = None
             if used["system"]:
                 system.add(name)
