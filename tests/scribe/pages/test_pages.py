@@ -824,7 +824,7 @@ REGION = "DEFINE FILE(CARDS) GROUP(PAY)\n       DSNAME(CARD.KSDS)\n"
 @pytest.mark.proves("C-19")
 def test_a_data_set_is_found_once(tmp_path: Path) -> None:
     """A generation, and what a job keeps only for itself, are found where jobs feed each other; a file of CICS in its table."""
-    for path, text in {"PAY.cbl": READING, "DAILY.jcl": FED, "REGION.csd": REGION}.items():
+    for path, text in {"PAY.cbl": READING, "DAILY.jcl": FED, "REGION.csd": REGION, "OTHER.csd": REGION}.items():
         (tmp_path / path).write_text(text)
     made = estate_at(tmp_path)
     site = rendered(dict(pages.site(made.estate, {}, made.flows)))

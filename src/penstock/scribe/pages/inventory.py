@@ -291,11 +291,17 @@ def _data_sets(linked: Linked, whose: _Whose) -> Iterator[DataSetView]:
 
 def _data_sets_of_cics(linked: Linked, whose: _Whose) -> Iterator[DataSetView]:
     """Yield the data sets of the files that a CSD defines, for each program that uses the file, or once if none does."""
-    files = (one for member in linked.members for one in member.resources if one.kind == "FILE")
-    for file, dataset in ((one, name) for one in files if (name := one.attributes.get("DSNAME"))):
-        programs: list[str | None] = [*whose.pages(linked.users("file", file.name))]
+    # Several regions may define the same file.
+    files = {
+        (one.name, dataset): None
+        for member in linked.members
+        for one in member.resources
+        if one.kind == "FILE" and (dataset := one.attributes.get("DSNAME"))
+    }
+    for name, dataset in files:
+        programs: list[str | None] = [*whose.pages(linked.users("file", name))]
         for program in programs or [None]:
-            yield {"dataset": dataset, "program": program, "file": file.name, "dd": None, "job": None, "step": None}
+            yield {"dataset": dataset, "program": program, "file": name, "dd": None, "job": None, "step": None}
 
 
 def _missing(kind: str, name: str, users: Sequence[str], whose: _Whose) -> MissingView:
