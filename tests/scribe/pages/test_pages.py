@@ -903,3 +903,16 @@ def test_the_box_of_a_program_in_cl_without_variables_leads_to_it(tmp_path: Path
     documented((".",), root=Root(str(there)), out=str(out), processes=1)
     drawn = scripted((out / "estate.js").read_text(), "estate")
     assert ["NIGHT", drawn["kinds"].index("program"), "parts"] in drawn["nodes"]
+
+
+@pytest.mark.proves("C-19")
+def test_scripts_of_one_name_are_boxes_of_their_own(tmp_path: Path) -> None:
+    """Two folders have a run.sh each, and two jobs one JOB card: none of them runs the program of another."""
+    for name in ("PAY", "TAX"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.cbl").write_text(f"       PROGRAM-ID. {name}.\n       PROCEDURE DIVISION.\n")
+        (tmp_path / name / "run.sh").write_text(f"cobcrun {name}\n")
+        (tmp_path / f"{name}.jcl").write_text(f"//NIGHT    JOB\n//ONE      EXEC PGM={name}\n")
+    told = dict(pages.estate_markdown(estate_at(tmp_path).estate))["index.md"]
+    assert (told.count('[["run"]]'), told.count('[["NIGHT"]]')) == (2, 2)
+    assert told.count(" --> n") == 4
