@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sqlite3
+import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -241,6 +242,20 @@ def test_gc_keeps_to_the_rules_that_are_set(
     assert done["used_bytes"] < dry["used_bytes"]
     assert asked(capsys, "store", "gc", "--older-than", "1")["removed"] == []
     assert [one["name"] for one in asked(capsys, "store", "gc", "--max-bytes", "1")["removed"]] == names[1:]
+
+
+def test_doctor_names_the_command_that_sets_a_store_back_to_the_present(
+    work: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One write under a clock that was ahead is told until a person says that the clock is right now."""
+    with closing(SqliteStore(str(work / "kept"), clock=lambda: time.time() + 1e9)) as store:
+        store.put(b"from a later year")
+    told = asked(capsys, "doctor")["store"]["clock"]
+    assert "if this one is right: `penstock store gc --reset-clock" in told
+    asked(capsys, "store", "gc", "--reset-clock", "--dry-run")
+    assert asked(capsys, "store", "check")["facts"]["clock"] == told
+    asked(capsys, "store", "gc", "--reset-clock")
+    assert "clock" not in asked(capsys, "doctor")["store"]
 
 
 @pytest.mark.usefixtures("work")

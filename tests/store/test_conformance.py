@@ -190,6 +190,30 @@ def test_a_clock_that_goes_back_makes_nothing_younger(store: Tables, clock: Cloc
     assert [artifact.bytes for artifact in store.artifacts()] == [3, 3]
 
 
+def test_a_clock_that_was_ahead_is_told_and_set_back(store: Tables, clock: Clock) -> None:
+    """What was kept under the wrong clock, and since, lives on from now as long as it was to; what has expired stays so."""
+    older, now = store.put(b"older"), clock.now
+    store.put(b"wanted")
+    assert "clock" not in store.facts()
+    clock.now += 36_500 * DAY
+    wrong = store.put(b"from a later year", life_seconds=2 * DAY)
+    store.append("s", 0, "asked", {}, handles=[store.put(b"named")])
+    clock.now = now
+    since = store.put(b"kept since")
+    assert store.facts()["clock"].startswith("36500 days ahead of this clock")
+
+    store.reset_clock()
+    assert "clock" not in store.facts()
+    assert store.check() == []
+    lives = [store.info(handle).expires - now for handle in (wrong, since, store.put(b"new"))]
+    assert lives == [2 * DAY, 7 * DAY, 7 * DAY]
+    assert [session.at for session in store.sessions()] == [now]
+    with pytest.raises(ToolError, match="its time was over"):
+        store.read(older, 0, 1)
+    clock.now += 8 * DAY
+    assert store.prune().expired == 3
+
+
 def test_no_record_holds_a_key_whoever_writes_it(store: Tables) -> None:
     """All records are redacted as they are written; a retry of the same event gives the same record."""
     key = "ghp_" + "aB3dE5fG7h" * 3 + "123456"

@@ -339,9 +339,19 @@ def prune_command(store_url: str | None, as_json: bool) -> int:
     help="Remove the least recently used until the rest takes at most N bytes.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be removed, and change nothing.")
+@click.option(
+    "--reset-clock",
+    is_flag=True,
+    help="First set the store's time back to the present, after a clock that was ahead has moved it.",
+)
 @options.store_option
 def gc_command(
-    max_days: float | None, max_bytes: int | None, dry_run: bool, store_url: str | None, as_json: bool
+    max_days: float | None,
+    max_bytes: int | None,
+    dry_run: bool,
+    reset_clock: bool,
+    store_url: str | None,
+    as_json: bool,
 ) -> int:
     """Remove old sessions and outputs, or those beyond a size limit.
 
@@ -358,6 +368,8 @@ def gc_command(
 
     rules = Retention(max_days=max_days, max_bytes=max_bytes) or default_retention()
     with opened(store_url) as store:
+        if reset_clock and not dry_run:
+            store.reset_clock()
         found = store.collect(rules, is_dry_run=dry_run)
         left = store.size().used_bytes
         fault = None if dry_run else _scrubbed(store)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from penstock.errors import CallerError
 from penstock.store.kept import LIFE_SECONDS, LIMIT_BYTES, Patience
+from penstock.store.retention import DAY_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from penstock.store.pieces import Content, PieceLayout
 
 Done = TypeVar("Done")
+_AHEAD_DAYS = 1.0  # between the clocks of several machines, and around a change of time zones, there is less
 
 Rows = list[tuple[Any, ...]]
 """The result of a statement: a list of rows, each a tuple of columns."""
@@ -152,6 +154,19 @@ class Database(ABC):
         if now > seen:
             execute("UPDATE clock SET last_seen = ?", (now,))
         return max(now, seen)
+
+    def _clock_facts(self) -> dict[str, str]:
+        """Return that the store's time is far ahead of the clock, and the command that sets it back; nothing if it is not.
+
+        Which of the two is wrong only a person can tell: a machine without a battery begins in 1970.
+        """
+        seen = self._read("SELECT last_seen FROM clock")
+        ahead_days = (float(seen[0][0]) - self._clock()) / DAY_SECONDS if seen else 0.0
+        if ahead_days < _AHEAD_DAYS:
+            return {}
+        set_back = f"penstock store gc --reset-clock{self._command_option()}"
+        said = f"{ahead_days:.0f} days ahead of this clock, until which nothing expires; if this one is right: `{set_back}`"
+        return {"clock": said}
 
     @abstractmethod
     def _read(self, statement: str, parameters: Sequence[object] = ()) -> Rows:

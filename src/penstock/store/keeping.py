@@ -335,6 +335,22 @@ class KeepingTables(ArtifactTables):
         )
         return len(expired), places
 
+    def reset_clock(self) -> None:
+        """Set the store's time to the clock's, and what was kept later than that to now; `Store.reset_clock` says more."""
+        with self._writing() as execute:
+            now = self._clock()
+            for found in execute("SELECT * FROM handles WHERE gone = '' AND created > ?", (now,)):
+                row = HandleRow(*found)
+                if row.sealed() != row.seal:  # damaged: it is not sealed anew
+                    continue
+                row = row._replace(created=now, expires=now + row.expires - row.created)
+                change = (row.created, row.expires, row.sealed(), row.handle)
+                execute("UPDATE handles SET created = ?, expires = ?, seal = ? WHERE handle = ?", change)
+            execute("UPDATE sessions SET at = ? WHERE at > ?", (now, now))
+            execute("UPDATE loose_objects SET since = ? WHERE since > ?", (now, now))
+            execute("UPDATE clock SET last_seen = ?", (now,))
+            execute("UPDATE clock SET swept = ? WHERE swept > ?", (now, now))
+
     def _give_up(self, execute: Execute, handles: list[str], why: str) -> list[str]:
         """Mark handles as gone, with the reason that whoever asks for them will read; return the places to remove."""
         digests: dict[str, None] = {}

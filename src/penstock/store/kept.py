@@ -404,6 +404,14 @@ class Store(Protocol):
         """
         ...
 
+    def reset_clock(self) -> None:
+        """Set the store's time, which never goes back by itself, to that of this machine, or of the database server.
+
+        For a store that was written while a clock was ahead: what was kept then lives on from now, as long as it was to. Call it
+        only while the clock is right.
+        """
+        ...
+
     def scrub(self) -> None:
         """Rewrite the database without what was deleted, so that none of its bytes are left in it or its log.
 

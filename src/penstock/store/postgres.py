@@ -540,7 +540,7 @@ class PostgresStore(Tables):
         said = {name: str(self._read(f"SHOW {name}")[0][0]) for name in names}
         version = str(self._read("SELECT version FROM schema_version")[0][0])
         settings = {"synchronous_commit": "on (asked for by each commit)", "schema": version}
-        return {"store": self.url, **said, **settings, **self._object_facts()}
+        return {"store": self.url, **said, **settings, **self._clock_facts(), **self._object_facts()}
 
     def close(self) -> None:
         """Close the connection. The store cannot be used after that."""

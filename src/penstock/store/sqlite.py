@@ -642,6 +642,7 @@ class SqliteStore(FileTables):
             "synchronous": ("OFF", "NORMAL", "FULL", "EXTRA")[self._read("PRAGMA synchronous")[0][0]],
             "schema": str(self._read("PRAGMA user_version")[0][0]),
             "read_only": self._broken or str(self._read_only).lower(),
+            **self._clock_facts(),
             **self._object_facts(),
         }
 
