@@ -397,6 +397,18 @@ def test_there_is_no_network(shell: Shell, folder: Path, tmp_path: Path) -> None
                 waiting.recv(1)
 
 
+def test_a_socket_that_goes_before_it_is_covered_leaves_no_file(
+    shell: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """bubblewrap makes an empty file to mount on; a file that somebody else has put there stays."""
+    gone, other = folder / "gone", folder / "other"
+    other.write_text("theirs")
+    monkeypatch.setattr("penstock.agent.shell.listening", lambda folders: [str(gone), str(other)])
+    assert output(shell, "echo fine").strip() == "fine"
+    assert not gone.exists()
+    assert other.read_text() == "theirs"
+
+
 def test_a_socket_in_the_root_leads_to_nobody(shell: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever listens there is outside: an agent with keys, a container engine, an editor. What nobody listens on is a file."""
     (folder / "in").mkdir()

@@ -15,8 +15,10 @@ import ctypes
 import os
 import select
 import signal
+import stat
 import struct
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from penstock.agent import cgroups
@@ -153,6 +155,8 @@ def main(command: str, builder: str, root: str, home: str, *rest: str) -> NoRetu
     over.poll()
     status = os.waitstatus_to_exitcode(_end_all(child))
     cgroups.remove([*groups.values()])
+    if walls.builder != "landlock":
+        _clear_covers(walls.listening)
     os._exit(status if status >= 0 else 128 - status)
 
 
@@ -352,6 +356,19 @@ def _bubblewrap(walls: Walls) -> list[str]:
     for path in listening:
         line += ["--ro-bind", os.devnull, path]
     return [*line, "--chdir", root, "--"]
+
+
+def _clear_covers(paths: Sequence[str]) -> None:
+    """Remove the files that bubblewrap made where it was to cover a socket which had just gone.
+
+    A mount needs something to lie on: where there is nothing, bubblewrap creates an empty file that nobody may write, and leaves
+    it.
+    """
+    for path in paths:
+        with suppress(OSError):
+            status = os.lstat(path)
+            if stat.S_ISREG(status.st_mode) and not status.st_size and not status.st_mode & 0o222:
+                os.unlink(path)
 
 
 # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────
