@@ -275,5 +275,11 @@ def test_the_tools_that_a_search_found_stay_offered(also: list[Any]) -> None:
     """Anthropic's model has only the tools that results refer to; words next to them may be cut like any others."""
     found = [{"type": "tool_reference", "tool_name": name} for name in ("weather", "maps")]
     result = {"type": "tool_result", "tool_use_id": "a", "content": [*found, *also]}
-    (read,) = load([USER, uses("a"), {"role": "user", "content": [result]}], "anthropic").entries[2].results
+    history = load([USER, uses("a"), {"role": "user", "content": [result]}], "anthropic")
+    (read,) = history.entries[2].results
     assert read.is_clearable is bool(also)
+    if also:
+        (cut,) = dump(history.replace_result(2, "a", "[cut]"), "anthropic")[2]["content"]
+        assert cut["content"] == [*found, {"type": "text", "text": "[cut]"}]
+        (blank,) = dump(history.replace_result(2, "a", ""), "anthropic")[2]["content"]
+        assert blank["content"] == found

@@ -68,7 +68,10 @@ def with_hosted_text(block: dict[str, Json], text: str) -> Json:
     if form == _PAGE:
         page = {**content["content"], "source": {"type": "text", "media_type": "text/plain", "data": text}}
         return {**block, "content": {**content, "content": page}}
-    return {**block, "content": text}
+    # The model has only those of the tools that it searches for that results refer to.
+    offers = [held for held in objects(content) if type_of(held) == "tool_reference"]
+    words = [{"type": "text", "text": text}] if text.strip() else []  # the API refuses a blank block
+    return {**block, "content": [*offers, *words] if offers else text}
 
 
 def is_citable(block: Json) -> bool:
