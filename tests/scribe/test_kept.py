@@ -215,18 +215,22 @@ def test_several_processes_keep_the_same(estate: Path, read: list[str]) -> None:
     assert _told(drawn) == _told(graphing.draw(Root(str(estate)), ["."], processes=1))
 
 
-def test_what_json_cannot_hold_is_read_each_time(estate: Path, read: list[str]) -> None:
-    """Python writes no number of more than 4,300 digits."""
-    nines = "9" * 3_000
-    _write(
-        estate,
-        "Q.cbl",
-        program("GOBACK.", name="Q", data=("01 G.", f"02 H OCCURS {nines}.", f"03 I PIC X OCCURS {nines}.")),
-    )
-    _same(estate)
-    read.clear()
+@pytest.mark.parametrize("lines", [10**5_000, True], ids=["digits", "type"])
+def test_what_cannot_be_written_is_read_each_time(
+    estate: Path, read: list[str], monkeypatch: pytest.MonkeyPatch, lines: int
+) -> None:
+    """Python writes no number of more than 4,300 digits, and we no value of another type than is declared."""
+    real = graphing.drawn_file
+
+    def odd(file: Any, *rest: Any, **more: Any) -> Any:
+        drawn = real(file, *rest, **more)
+        return drawn._replace(lines=lines) if file.path == "Q.cbl" else drawn
+
+    monkeypatch.setattr(graphing, "drawn_file", odd)
     _draw(estate)
-    assert read in ([], ["Q.cbl"])
+    read.clear()
+    assert _draw(estate)[1] == []
+    assert read == ["Q.cbl"]
 
 
 @pytest.mark.parametrize("damage", ["cut", "bit", "empty", "longer", "seal", "entry", "another's"])
