@@ -300,7 +300,9 @@ def test_the_version_is_that_of_the_code(tmp_path: Path, monkeypatch: pytest.Mon
     assert versions[0] != versions[1]
 
 
-@pytest.mark.parametrize("what", ["a file", "open to others", "read only", "within", "key within", "a link"])
+@pytest.mark.parametrize(
+    "what", ["a file", "open to others", "read only", "within", "the same", "key within", "a link"]
+)
 def test_a_folder_that_cannot_be_used_costs_only_time(
     estate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
@@ -322,6 +324,9 @@ def test_a_folder_that_cannot_be_used_costs_only_time(
             )
     elif what == "within":
         home = estate / ".cache"
+    elif what == "the same":
+        home, estate = tmp_path, estate.rename(tmp_path / "penstock-impact")
+        estate.chmod(0o700)
     elif what == "key within":
         monkeypatch.setenv("XDG_STATE_HOME", str(estate / ".state"))
     elif what == "a link":

@@ -44,8 +44,9 @@ _NAME = "penstock-impact"
 
 
 def _expect_beside(folder: str, paths: Sequence[str]) -> None:
-    """Raise CallerError if a folder is within some paths."""
-    if any(os.path.realpath(folder).startswith(os.path.join(path, "")) for path in paths):
+    """Raise CallerError if a folder is one of some paths, or within one."""
+    real = os.path.join(os.path.realpath(folder), "")
+    if any(real.startswith(os.path.join(path, "")) for path in paths):
         raise CallerError(
             f"{folder} is within what is read; XDG_CACHE_HOME and XDG_STATE_HOME may name folders elsewhere"
         )
