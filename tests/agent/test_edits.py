@@ -91,6 +91,39 @@ def test_each_edit_is_undone_to_the_byte_newest_first(
     assert remembered(store, session)[0]
 
 
+def test_folders_that_edits_made_go_with_the_last_file_in_them(
+    worked: Callable[..., Agent], root: Root, store: Store, tree: Path
+) -> None:
+    """In whatever order edits are undone; a folder that was there before stays, and so does one with another's file in it."""
+    (tree / "old").mkdir()
+    agent = worked(
+        calls(
+            call("write_file", path="old/x/y/one.txt", content="1"),
+            call("write_file", path="old/x/y/two.txt", content="2"),
+            call("write_file", path="old/x/z/three.txt", content="3"),
+            call("write_file", path="kept/four.txt", content="4"),
+        )
+    )
+    session = agent.session.session_id
+    assert [edit.new_folders for edit in edits_of(store, session)] == [2, 0, 1, 1]
+    (tree / "kept/theirs.txt").write_text("theirs")
+    undo(root, store, session, 4)
+    assert [path.name for path in (tree / "kept").iterdir()] == ["theirs.txt"]
+    undo(root, store, session, 1)
+    undo(root, store, session, 3)
+    assert [path.name for path in (tree / "old/x").iterdir()] == ["y"]
+    undo(root, store, session, 2)
+    assert [*(tree / "old").iterdir()] == []
+
+
+def test_folders_made_before_a_kill_are_those_of_the_edit_that_is_made_after_it(store: Store) -> None:
+    """The resumed session finds the folders, and announces an edit that makes none."""
+    told = {"path": "a/b/c.txt", "after": "art_1", "after_sha256": "2"}
+    for seq, (effect_id, new_folders) in enumerate((("t1:c1", 2), ("t2:c1", 0))):
+        store.append("s", seq, EDITED, {**told, "effect_id": effect_id, "new_folders": new_folders})
+    assert [edit.new_folders for edit in edits_of(store, "s")] == [2]
+
+
 def test_a_call_that_cannot_be_read_has_made_nothing(worked: Callable[..., Agent], store: Store) -> None:
     """The journal gives its effect no digest, rather than that of the edit before it."""
     agent = worked(call("write_file", path="b.txt", content="b"), call("write_file", INVALID_JSON="{oops"))

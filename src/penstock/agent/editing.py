@@ -234,7 +234,8 @@ class Editing:
             file = _File(relative, escape.show_name(relative))
         _check_text("content", content, file)
         if file.known is None:
-            return _Change(file, file.encoded(content), "create", content, "created", {"did": "created"})
+            new = self.root.missing_folders(file.relative)
+            return _Change(file, file.encoded(content), "create", content, "created", {"did": "created"}, new)
         # A model that read the mark as a character may write it back; `encoded` adds the file's own mark again.
         text = content.removeprefix("\ufeff") if file.mark else content
         if file.text:
@@ -385,6 +386,7 @@ class _Change(NamedTuple):
     content: str
     said: str
     act: dict[str, Json]
+    new_folders: int = 0
 
     @property
     def digest(self) -> str:
@@ -392,7 +394,7 @@ class _Change(NamedTuple):
 
     @property
     def whole(self) -> Change:
-        return Change(self.file.path, self.file.known, self.after)
+        return Change(self.file.path, self.file.known, self.after, self.new_folders)
 
 
 def content_of(source: FileSource) -> bytes:

@@ -8,7 +8,7 @@ events. Law: an undo changes a file only while it is, to the byte, what the edit
 from __future__ import annotations
 
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,8 @@ class KeptEdit:
     """The handle of the new content."""
     before_sha256: str = ""
     after_sha256: str
+    new_folders: int = 0
+    """How many of the folders above a new file the edit made: the innermost ones."""
 
     @property
     def turn(self) -> int | None:
@@ -78,6 +80,7 @@ def kept_edit(store: Store, effect_id: str, change: Change) -> KeptEdit:
         after=store.put(change.after, name=f"{name} (after)"),
         before_sha256="" if before is None else sha256(before).hexdigest(),
         after_sha256=sha256(change.after).hexdigest(),
+        new_folders=change.new_folders,
     )
 
 
@@ -90,6 +93,8 @@ def edits_of(store: Store, session_id: str) -> list[KeptEdit]:
             edit = KeptEdit(**data)
             if found and _is_announced_again(latest := next(reversed(found.values())), edit):
                 del found[latest.effect_id]
+                # The kill may have come after the folders were made.
+                edit = replace(edit, new_folders=max(edit.new_folders, latest.new_folders))
             found[edit.effect_id] = edit
         elif effect_id := _came_to_nothing(record):
             found.pop(effect_id, None)
@@ -187,9 +192,26 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
             root.replace_file(relative, _content(store, edit.before, edit.before_sha256), after)
         else:
             root.remove_file(relative, after)
+    if not edit.before:
+        _remove_made_folders(root, made)
     _note_undone(store, session_id, edit)
     became = "is what it was before" if edit.before else "which it had made, is removed"
     return f"Edit {at + 1} is undone: {name}{' ' if edit.before else ', '}{became}."
+
+
+def _remove_made_folders(root: Root, made: list[KeptEdit]) -> None:
+    """Remove the folders that the edits of a session made, as far as nothing is left in them.
+
+    All of them and not only those of one edit: another edit may have been undone first, or an undo killed in between.
+    """
+    folders: set[bytes] = set()
+    for edit in made:
+        above = root.relative(edit.path)
+        for _ in range(edit.new_folders):
+            above = above.rpartition(b"/")[0]
+            folders.add(above)
+    for folder in sorted(folders, key=lambda path: path.count(b"/"), reverse=True):
+        root.remove_empty_folder(folder)
 
 
 def _next_undo(root: Root, store: Store, session_id: str, made: list[KeptEdit], number: int | None) -> tuple[Call, ...]:

@@ -26,6 +26,8 @@ class Change(NamedTuple):
     before: bytes | None
     """The earlier content; None if there was no file."""
     after: bytes
+    new_folders: int = 0
+    """How many of the folders above a new file did not exist: the innermost ones."""
 
 
 class Intent(NamedTuple):

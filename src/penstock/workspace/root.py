@@ -332,6 +332,26 @@ class Root:
         except OSError as error:
             raise unwritten(error, relative) from error
 
+    def missing_folders(self, relative: bytes) -> int:
+        """Return how many of the folders above a path do not exist: those that a new file there would need."""
+        count, above = 0, relative.rpartition(b"/")[0]
+        while above:
+            try:
+                self.look(above)
+                break
+            except FileNotFoundError:
+                count, above = count + 1, above.rpartition(b"/")[0]
+            except OSError:  # whoever writes there reports what is wrong with the path
+                break
+        return count
+
+    def remove_empty_folder(self, relative: bytes) -> None:
+        """Remove the folder at `relative` if nothing is in it; the system looks and removes in one step. No link is followed."""
+        with suppress(OSError), self._folder_of(relative, make=False) as folder:
+            path, at = system.entry_path(folder, relative.rpartition(b"/")[2])
+            os.rmdir(path, dir_fd=at)
+            system.flush_folder(folder)
+
     @contextmanager
     def alone_with(self, relative: bytes) -> Iterator[system.Folder | None]:
         """Hold a file against other Penstock processes and threads, from reading it to writing it.
