@@ -288,6 +288,16 @@ def test_faults_wait_and_a_key_that_is_refused_stops_at_once(begun: Callable[...
     assert agent.run("And now?").answer == "Now."
 
 
+@pytest.mark.proves("S-11")
+def test_a_run_that_stops_is_not_said_to_continue(begun: Callable[..., Agent]) -> None:
+    """Nobody waits for the provider: with the third failure in a row a run ends, and does not say that it goes on."""
+    agent = begun(ScriptedModel([fail(503, {"error": {"message": "overloaded"}})] * 4))
+    agent._max_wait_seconds = 0
+    assert [agent.run("Ask.").outcome for _ in range(2)] == ["outage"] * 2
+    assert isinstance(agent.listener, Heard)
+    assert not [step for step in agent.listener.steps if "continues" in step]
+
+
 def test_mistakes_of_a_model_are_results_that_say_so(begun: Callable[..., Agent]) -> None:
     """Arguments that are not JSON, an unknown tool, a wrong type and an empty todo are told to the model and end no work."""
     steps = [

@@ -20,22 +20,27 @@ from penstock.agent.journal import remembered, resumed
 from penstock.agent.loop import Agent
 from penstock.agent.protocols import Done
 from penstock.agent.record_types import CHANGED, CHILD, EDITED
+from penstock.agent.toolbox import Toolbox
 from penstock.cli import main
 from penstock.cli.handoffs import tracked_by
 from penstock.context.activity import actions
 from penstock.errors import ToolError
-from penstock.handoff import decode
+from penstock.handoff import decode, encode
 from penstock.models import ScriptedModel, call, calls, say
+from penstock.session import HandedOff
+from penstock.session.effects import Acted, Intent
 from penstock.store import StoreFault, open_store
+from penstock.tools import REQUIRED, Parameter, Tool
 from penstock.wires import WIRES
-from penstock.workspace import renames, replacing
+from penstock.workspace import Workspace, renames, replacing
 from penstock.workspace.root import Root
 from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from penstock.session.effects import Settled
     from penstock.store import Store
 
 pytestmark = pytest.mark.proves("S-16")
@@ -86,8 +91,9 @@ def test_each_edit_is_undone_to_the_byte_newest_first(
     assert undo(root, store, session, 2) == "Edit 2 is undone: a.txt is what it was before."
     undo(root, store, session, 1)
     assert (tree / "a.txt").read_bytes() == b"one\r\ntwo\xff\r\n"
-    # The session can still be resumed.
-    assert resumed(store, session)[0] == agent.session
+    # The session can still be resumed, and knows of it.
+    state = agent.session.state
+    assert resumed(store, session)[0].state == replace(state, undone_at=len(state.transcript.entries))
     assert remembered(store, session)[0]
 
 
@@ -153,7 +159,7 @@ def test_each_further_undo_goes_one_edit_back(
         assert (tree / "a.txt").read_bytes() == b"one\r\ntwo\xff\r\n"
         with pytest.raises(ToolError, match=r"All edits of session .* are taken back"):
             undo(root, later, session)
-        assert resumed(later, session)[0] == agent.session
+        assert resumed(later, session)[0].state.transcript == agent.session.state.transcript
 
 
 def test_what_a_person_has_taken_back_is_passed_over(
@@ -397,6 +403,47 @@ def test_a_person_undoes_from_the_command_line(tmp_path: Path, capsys: pytest.Ca
     way = json.loads(capsys.readouterr().out)["error"]["try"]
     assert way == f"penstock show {session} --store sqlite://{tmp_path}/store"
     assert main(way.split()[1:]) == 0
+
+
+class Passing:
+    """A shell in which every command succeeds."""
+
+    tools = (Tool("shell", "Run", "Runs.", (Parameter("command", "string", REQUIRED, "what to run"),)),)
+
+    def intent(self, name: str, arguments: Mapping[str, Any]) -> Intent:
+        return Intent(kind=name, what=arguments["command"])
+
+    def settled(self, kind: str, what: str, digest: str) -> Settled:
+        del kind, what, digest
+        return "unknown"
+
+    def run(self, name: str, arguments: Mapping[str, Any]) -> Acted:
+        return Acted(text="exit code: 0 | 0.1 s", failed=False, what=f"{name} {arguments}")
+
+
+@pytest.mark.proves("S-9")
+@pytest.mark.parametrize("starts_afresh", [False, True])
+def test_after_an_undo_a_command_that_succeeded_before_is_not_said_to_succeed(
+    begun: Callable[..., Agent], root: Root, tree: Path, store: Store, starts_afresh: bool
+) -> None:
+    """Tests that passed may have passed because of the edit; a command that runs after the undo is told as it ended."""
+    (tree / "a.txt").write_text("one")
+    tools = [Passing(), Editing(root)]
+    edit = call("edit_file", path="a.txt", old="one", new="two")
+    agent = begun(ScriptedModel([edit, call("shell", command="pytest"), say("Done.")]), acting=tools)
+    agent.run("Work.")
+    if starts_afresh:
+        document = json.loads(encode(agent.session.handoff("turns")))
+        agent.feed(HandedOff(handoff=document, text="Go on.", reason="turns", evidence="30 turns"))
+    assert [(run.cmd, run.exit) for run in agent.session.handoff("manual").commands] == [("pytest", 0)]
+    undo(root, store, agent.session.session_id)
+    session, _, seq = resumed(store, agent.session.session_id)
+    assert [(run.cmd, run.exit) for run in session.handoff("manual").commands] == [("pytest", None)]
+    toolbox = Toolbox(Workspace(tree), store, window_tokens=32_000)  # another process continues
+    toolbox.allow(Passing())
+    later = ScriptedModel([call("shell", command="lint"), say("Done.")])
+    Agent(session, later, toolbox, store, next_seq=seq).run("Lint.")
+    assert [(run.cmd, run.exit) for run in session.handoff("manual").commands] == [("pytest", None), ("lint", 0)]
 
 
 @pytest.mark.proves("S-17")

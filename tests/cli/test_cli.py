@@ -191,6 +191,17 @@ def test_a_missing_file_has_one_wording(
         assert capsys.readouterr().err.startswith("penstock: There is no file or folder no\\x1b.txt. Try: penstock ")
 
 
+@pytest.mark.parametrize("text", ["prompt is too long: 205000 tokens > 200000 maximum", "too many tokens " * 1000])
+def test_an_error_given_in_place_of_a_file_belongs_on_standard_input(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The words are taken for the name of a file; the message says so, and shows them clipped."""
+    assert main(["diagnose", text]) == 4
+    said = capsys.readouterr().err
+    assert "If that is the error itself, it belongs on standard input. Try: penstock diagnose" in said
+    assert len(said) < 400
+
+
 def test_a_worker_without_a_key_names_every_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message lists all variables, as only one of them is for the user's provider."""
     for name in tuple(os.environ):

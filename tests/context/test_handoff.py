@@ -25,8 +25,9 @@ from penstock.context.handoff import (
     shortened,
 )
 from penstock.errors import CallerError
+from penstock.session.effects import settled_later
 from penstock.text.calls import mcp
-from penstock.wires import load
+from penstock.wires import load, placeholders
 
 SEED = {
     "sessionId": "uuid",
@@ -311,6 +312,35 @@ def test_a_long_first_message_keeps_both_ends_and_says_where_the_rest_is() -> No
     assert len(beginning) + len(end) == 4000
     assert beginning.startswith("word word")
     assert end.endswith("word mend it!!!")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        placeholders.CLOSED,
+        settled_later("shell", "make", "unknown"),
+        f"[{settled_later('shell', 'make', 'ended')}]",
+        f"Error: {settled_later('shell', 'make', 'unknown')}",
+    ],
+)
+def test_what_was_cut_off_is_open_and_no_failure(told: str) -> None:
+    """A call that a stop cut off may have been done: a later session is told to look, and reads of no failure."""
+    messages: list[Any] = [{"role": "user", "content": "Build."}]
+    asked = [
+        ("bash", {"command": "make"}, told),
+        ("edit_file", {"path": "a.py"}, told),
+        ("bash", {"command": "lint"}, "no"),
+    ]
+    for name, arguments, text in asked:
+        call = {"type": "tool_use", "id": f"c{len(messages)}", "name": name, "input": arguments}
+        result = {"type": "tool_result", "tool_use_id": call["id"], "content": text, "is_error": True}
+        messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    handoff = mechanical(load(messages, "anthropic"), session_id="s")
+    assert handoff.failed_attempts == (Failure(what="lint", error="no", count=1),)
+    assert [error.partition(":")[0] for error in handoff.open_errors] == ["make", "edit_file a.py", "lint"]
+    assert handoff.modified_files == ()
+    assert "cut off: edit_file a.py: " in handoff.summary
+    assert "failed: " not in handoff.summary
 
 
 def test_lists_of_a_long_session_hold_the_newest() -> None:

@@ -10,7 +10,19 @@ import uuid
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from penstock.agent.record_types import BEGUN, BESIDE, CHANGED, CHILD, EDITED, ENDED, MOVED, SEEN, TAKEN, TRACKED
+from penstock.agent.record_types import (
+    BEGUN,
+    BESIDE,
+    CHANGED,
+    CHILD,
+    EDITED,
+    ENDED,
+    MOVED,
+    SEEN,
+    TAKEN,
+    TRACKED,
+    UNDONE,
+)
 from penstock.errors import CallerError
 from penstock.session import Session, event_of, name_of, to_dict
 from penstock.session.limits import limits_of
@@ -221,6 +233,8 @@ def resumed(
             about = begun["about"]
             begun |= {"about": {**about, **taken.get("about", {})}}
             hold_to(session, taken)
+        elif record.type == UNDONE:
+            _doubt_successes(session)
         if record.type not in BESIDE:
             # Older journals had secrets in calls and answers; from here on nobody sees them.
             clean: Any = redacted_json(record.data)
@@ -237,3 +251,12 @@ def hold_to(session: Session, taken: Mapping[str, Any]) -> None:
     """
     if "limits" in taken:
         session.state = replace(session.state, limits=limits_of(taken["limits"]))
+
+
+def _doubt_successes(session: Session) -> None:
+    """Let a handoff of a session say of no command that it succeeds because it did before an edit was undone."""
+    state, before = session.state, session.state.handed_on
+    if before is not None:
+        commands = (replace(run, exit=None) if run.exit == 0 else run for run in before.commands)
+        before = replace(before, commands=tuple(commands))
+    session.state = replace(state, handed_on=before, undone_at=len(state.transcript.entries))

@@ -430,6 +430,12 @@ class Agent:
         more = f"{left} more (--wait {self._max_wait_seconds:.0f})."
         return f"{lasted} {more} It said: {words}\n{self._stopped()}"
 
+    def _continues(self, step: Step) -> bool:
+        """Return whether the work is not over with this step."""
+        if isinstance(step, Wait):
+            return self._until_last_try(step) is not None or not self._outlasted(step)
+        return not isinstance(step, Stop)
+
     def _ask(self, step: Ask) -> None:
         """Get an answer, and give the warnings due at its turn."""
         turns = self.session.state.all_turns
@@ -463,9 +469,9 @@ class Agent:
         return f"{state.turns} turns since the last fresh start: a handoff comes at {ahead} or soon after. Finish what is open."
 
     def escalate(self) -> None:
-        """Tell the listener about repeated failures in a row (S-11)."""
+        """Tell the listener about repeated failures in a row (S-11), unless the work stops now, which has words of its own."""
         state = self.session.state
-        if state.faults.escalates(state.limits.errors):
+        if state.faults.escalates(state.limits.errors) and self._continues(self.session.next_step()):
             self.listener.step(self.session, escalated(state.faults.row))
 
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────────────────────

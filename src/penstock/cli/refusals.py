@@ -10,12 +10,14 @@ import click
 
 from penstock.cli import answer, options
 from penstock.cli.commands import command
+from penstock.text import escape
 from penstock.text.notices import duration
 
 if TYPE_CHECKING:
     from penstock.overflow import Diagnosis, Overflow, RefusalRule
 
 _HALF_BYTES = 1 << 20  # of a larger body only the head and the tail are read
+_SHOWN_CHARS = 120  # of what is no file
 
 
 @command("diagnose")
@@ -91,9 +93,19 @@ def _read(file: str) -> bytes:
         while block := stream.read(_HALF_BYTES):
             tail = (tail + block)[-_HALF_BYTES:]
         return head + tail
+    from penstock.errors import CallerError
     from penstock.workspace.own_files import open_own
 
-    with open_own(file) as stream:
+    try:
+        opened = open_own(file)
+    except OSError as error:
+        # Also a name that is too long for a file: a text has blanks, and hardly any saved error does.
+        if not any(map(str.isspace, file)) or os.path.exists(file):
+            raise
+        name = escape.clip(file, _SHOWN_CHARS)
+        said = f"There is no file or folder {name}. If that is the error itself, it belongs on standard input."
+        raise CallerError(said) from FileNotFoundError(error.errno, error.strerror, file)
+    with opened as stream:
         head = stream.read(_HALF_BYTES)
         size = os.fstat(stream.fileno()).st_size
         if size > 2 * _HALF_BYTES:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from penstock.context.call_outcomes import CallOutcome, outcome_of
 from penstock.context.call_targets import targets_of
 from penstock.text import escape
+from penstock.wires import placeholders
 from penstock.wires.entries import ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -61,6 +62,11 @@ class Action:
     def changes(self) -> bool:
         """Whether the call changed the file."""
         return self.kind in {"write", "create", "delete"} and not self.failed
+
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether the call was cut off: its result is what we say of that, and it may have been done."""
+        return self.failed and placeholders.tells_of_a_stop(self.error_head)
 
     @property
     def is_whole(self) -> bool:
@@ -177,7 +183,9 @@ def _rows(done: Sequence[Action]) -> list[tuple[str, list[str]]]:
     """Return the rows with their titles and items, those that changed something first."""
     ok = [action for action in done if not action.failed]
     commands = [f"{_inert(a.command)} → {_ending(a)}" for a in done if a.kind == "run" and a.command]
-    failures = [f"{a.name} {a.path or ''}".strip() + f": {a.error_head}" for a in done if a.failed and a.kind != "run"]
+    others = [a for a in done if a.failed and a.kind != "run"]
+    failures = [_failing(action) for action in others if not action.was_cut_off]
+    cut_off = [_failing(action) for action in others if action.was_cut_off]
     return [
         *(
             (title, _counted(_inert(a.path or "the open file") for a in ok if a.kind == kind))
@@ -186,9 +194,15 @@ def _rows(done: Sequence[Action]) -> list[tuple[str, list[str]]]:
         ("read", _reads(ok)),
         ("ran", _counted(commands)),
         ("called", _counted(_inert(f"{a.name} {a.asked}") for a in ok if a.asked and not a.changes)),
-        ("failed", _counted(map(_inert, failures))),
+        ("failed", _counted(failures)),
+        ("cut off", _counted(cut_off)),
         ("searched", _counted(_inert(f"{a.command or '*'} in {a.path or '.'}") for a in ok if _searches(a))),
     ]
+
+
+def _failing(action: Action) -> str:
+    """Return an action that did not succeed, and what its result says."""
+    return _inert(f"{action.name} {action.path or ''}".strip() + f": {action.error_head}")
 
 
 def _searches(action: Action) -> bool:

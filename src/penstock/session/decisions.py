@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from penstock.context import recovery
+from penstock.context.activity import actions
 from penstock.context.compaction import GROWN, RECOVERY, plan
 from penstock.context.handoff import mechanical
 from penstock.context.recovery import Attempt, Irreducible, SendSmaller, Situation
@@ -27,6 +28,7 @@ from penstock.text.notices import counted
 from penstock.wires.placeholders import of_person
 
 if TYPE_CHECKING:
+    from penstock.context.activity import Action
     from penstock.context.compaction import Plan
     from penstock.context.handoff import Handoff
     from penstock.session.state import State
@@ -336,12 +338,19 @@ class Decider:
             reason=reason,
             completed=done,
             pending=[todo.title for todo in pending],
+            done=[_as_known(action, state.undone_at) for action in actions(state.transcript)],
         )
         said = [of_person(entry.text)[:_WORDS_CHARS] for entry in state.transcript.entries if entry.speaks]
         # The first words are the goal, the newest are repeated anyway; our own between them are nobody's wish.
         wishes = tuple(filter(None, said))[1:-1]
         made = replace(made, constraints=wishes)
         return made if state.handed_on is None else _gone_on(state.handed_on, made)
+
+
+def _as_known(action: Action, undone_at: int) -> Action:
+    """Return what is known of an action now: before an undo a command may have succeeded because of what was undone."""
+    is_doubted = action.index < undone_at and action.exit_code == 0
+    return replace(action, exit_code=None) if is_doubted else action
 
 
 def _gone_on(before: Handoff, made: Handoff) -> Handoff:

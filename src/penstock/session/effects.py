@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.text import escape
+from penstock.wires import placeholders
 
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
@@ -57,7 +58,7 @@ def settled_later(kind: str, what: str, settled: Settled) -> str:
         "ended": "came to its end, and its result was lost: look at what it did before you do it again",
         "unknown": "may or may not have been done: look before you do it again",
     }[settled]
-    return f"Begun before the stop: {escape.clip(kind, 32)} {escape.clip(what, 120)} {word}."
+    return f"{placeholders.BEGUN_BEFORE} {escape.clip(kind, 32)} {escape.clip(what, 120)} {word}."
 
 
 class Acted(NamedTuple):

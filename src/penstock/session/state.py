@@ -144,6 +144,8 @@ class State:
     """How many entries there were at the last compaction: another one needs new entries. None before the first."""
     handed_on: Handoff | None = None
     """The handoff that the last fresh start began with; None before the first."""
+    undone_at: int = 0
+    """How many entries of this transcript came before the newest undo: what succeeded by then may not succeed now."""
     begun_at: int | None = None
     """How many entries the last fresh start had: another one needs something to hand on. None before the first."""
     crossed: frozenset[str] = frozenset()
@@ -427,6 +429,7 @@ def _handed_off(state: State, event: ev.HandedOff) -> State:
         loops=Loops(),
         compacted_at=None,
         begun_at=len(begun.entries),
+        undone_at=0,
         # After a refusal the fresh start is the next attempt at the same request: with a longer reply it could again be the larger
         # one in the provider's count.
         reserve_tokens=state.reserve_tokens if state.overflow_calls else 0,

@@ -16,6 +16,9 @@ _SAYS_SO = re.compile(r"(?i)\s*(?:\[|error\b)")
 
 CLOSED = "[No result was recorded for this call. It may or may not have run; check before you repeat it.]"
 """The result of a call without a known result: after a crash nobody can say whether the call ran."""
+BEGUN_BEFORE = "Begun before the stop:"
+"""How the result of a call begins that was cut off, if more is known of it than `CLOSED` says."""
+_CUT_OFF = re.compile(rf"(?:Error: )?(?:\[?{re.escape(BEGUN_BEFORE)}|{re.escape(CLOSED[:-1])})")
 EMPTY = "[empty]"
 """A blank message, on a wire that refuses those."""
 BEGINNING = "[The beginning of this conversation is not shown.]"
@@ -49,6 +52,13 @@ def not_carried(what: str, size_bytes: int = 0) -> str:
     """
     size = f" of about {size_bytes} bytes" if size_bytes else ""
     return f"[{what}{size}: not carried over from another provider]"
+
+
+def tells_of_a_stop(text: str) -> bool:
+    """Return whether a result, or its first line, is ours about a call that was cut off: whatever its mark says, nobody knows that
+    the call failed.
+    """
+    return _CUT_OFF.match(text) is not None
 
 
 GO_ON_FROM_HERE = "Go on from where you stopped."

@@ -113,8 +113,9 @@ def _what(action: Action) -> str:
 
 
 def _failures(done: Iterable[Action]) -> tuple[Failure, ...]:
-    """Return what failed, each kind of failure once with its number."""
-    counts = Counter((_what(action), action.error_head) for action in done if action.failed)
+    """Return what failed, each kind of failure once with its number; what was cut off may have been done."""
+    failed = (action for action in done if action.failed and not action.was_cut_off)
+    counts = Counter((_what(action), action.error_head) for action in failed)
     return tuple(Failure(what=what, error=error, count=count) for (what, error), count in counts.items())[-MAX_ITEMS:]
 
 
