@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.leftovers import nothing_left_open
 
-from penstock.agent import sandbox
+from penstock.agent import listening, sandbox
 from penstock.agent.home import make_home
 from penstock.agent.shell import Shell
 from penstock.context.activity import actions
@@ -378,8 +378,8 @@ def test_there_is_no_network(shell: Shell, folder: Path, tmp_path: Path) -> None
         local.bind(str(tmp_path / "outside/s"))
         abstract.bind(f"\0{name}")
         letters.bind(str(tmp_path / "outside/l"))
-        for listening in (local, abstract):
-            listening.listen()
+        for one in (local, abstract):
+            one.listen()
         for waiting in (server, local, abstract, letters, datagrams):
             waiting.setblocking(False)
         code = _CONNECT.replace("PORT", str(port)).replace("NAME", name)
@@ -407,6 +407,11 @@ def test_a_socket_that_goes_before_it_is_covered_leaves_no_file(
     assert output(shell, "echo fine").strip() == "fine"
     assert not gone.exists()
     assert other.read_text() == "theirs"
+
+
+def test_the_heads_of_the_table_of_sockets_are_no_socket() -> None:
+    """Its last is "Path", which would count from the current folder of every process."""
+    assert "Path" not in listening._named()
 
 
 def test_a_socket_in_the_root_leads_to_nobody(shell: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.session.stage import Stage
 
-from penstock.agent.journal import resumed
+from penstock.agent.journal import hold_to, resumed
 from penstock.agent.loop import Agent
 from penstock.agent.toolbox import Toolbox
 from penstock.models import RemoteModel, call, say
@@ -38,6 +38,17 @@ def refused(**overflow: Any) -> Stage:
     stage.until_asked()
     stage.refuse(**{"input": stage.size, **overflow})
     return stage
+
+
+@pytest.mark.proves("S-2")
+def test_a_window_that_a_resume_is_given_is_kept_after_a_day() -> None:
+    """What was assumed before the refusal is nobody's wish any more."""
+    session = refused(limit=REAL).session
+    given = PROFILES["default"].scaled(REAL // 2)
+    hold_to(session, {"limits": given.to_dict()})
+    session.feed(Ticked(now_seconds=1.0))
+    session.feed(Ticked(now_seconds=2.0 + LIFETIME_SECONDS))
+    assert session.state.limits == given
 
 
 @pytest.mark.proves("S-2")

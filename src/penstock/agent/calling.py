@@ -160,9 +160,8 @@ class Calling:
         one before: tests that are repeated print other seconds each time. After a change the seconds may be what was sought.
         """
         made, said = _fingerprint(f"{call.name} {call.arguments}"), _fingerprint(without_times(text))
-        if (
-            done.change is not None or done.changed
-        ) and made not in self._steady:  # a test may rewrite its own report each time
+        # A call that was there before changes no more than it did then: a test may rewrite its own report each time.
+        if (done.change is not None or done.changed) and made not in self._steady:
             self._steady.clear()
         before, digest = self._steady.get(made, ("", ""))
         if said != before:

@@ -250,7 +250,7 @@ def hold_to(session: Session, taken: Mapping[str, Any]) -> None:
         taken: what the record says.
     """
     if "limits" in taken:
-        session.state = replace(session.state, limits=limits_of(taken["limits"]))
+        session.state = replace(session.state, limits=limits_of(taken["limits"]), promised=None)
 
 
 def _doubt_successes(session: Session) -> None:

@@ -42,6 +42,7 @@ def _named() -> set[str]:
 
     try:
         with open_own("/proc/net/unix") as file:
+            file.readline()  # the heads of the columns
             return set(map(os.fsdecode, _NAME.findall(file.read())))
     except OSError:  # there is no /proc, or none with it
         return set()

@@ -248,7 +248,7 @@ def resumed(
         raise CallerError(f"The session speaks {has}, and {asked} speaks {model.wire}: give a model of {has}.")
     session.counter = parts.counter
     if changes["window"] or changes["model"]:
-        session.state = replace(session.state, limits=parts.limits)
+        session.state = replace(session.state, limits=parts.limits, promised=None)
     acts, _ = remembered(store, session_id)
     # What was read and written before still counts: a file that was read need not be read again.
     parts.toolbox.ledger = parts.toolbox.ledger.after(*acts)
