@@ -30,6 +30,8 @@ Qw=="""
 SECRETS = {
     "a token in base64": ("data: ", "ZXlKaGJHY2lPaUpJVXpJMU5pSjkuZXlKemRXSWlPaUl4TWpNME5UWTNPRGt3SW4wLmRvempncnlQNEoz"),
     "bearer with a colon": ('bearer = "Bearer: ', "2lkjdfoiuwer092834kjdwf0a"),
+    "two random parts": ("client_secret = ", "ab3cd7ef.gh2jk5mn"),
+    "three random parts": ("password: ", "Q7XK2M.R4VNW.T9B3CD"),
     "creds": ("creds = ", "FqyOTAJSdEgjn727oe4lsSJeRvL0rE"),
     "a cred with long words": ('cred = "', "KjasdlkjapoIKLlka98098sdf012U/rL2sLdBqOHQUlt5Z6kCgKGDyCFB=="),
     "a comparison with another": ('if password != "', "f62e5bcda4fae4f82370da0c6f20697b8f8447ff"),

@@ -116,12 +116,13 @@ _NAME, _MAX_CHANGES = re.compile(r"\w+", re.ASCII), 4  # from letters to digits 
 def is_member(value: str) -> bool:
     """Return whether a bare value is what an object, a module or a type has: `params.eip7702signer.sign`, `v3::Code::InvalidToken`.
 
-    Each of its names may have numbers, but none reads as random.
+    Its names may have a number or two, and none reads as random.
     """
     match = _OF_MEMBER.fullmatch(value)
-    return match is not None and not any(
-        reads_as_key(name) or count_changes(name) > _MAX_CHANGES for name in _NAME.findall(match[1])
-    )
+    if match is None:
+        return False
+    names = _NAME.findall(match[1])
+    return sum(map(count_changes, names)) <= _MAX_CHANGES and not any(map(reads_as_key, names))
 
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
