@@ -147,6 +147,7 @@ NAMES = [f"f{n}.py" for n in range(20_000)]
         (["store", "lits", "--limit", "3"], "Did you mean 'list'", "penstock store list --limit 3"),
         (["xyzzy"], "There is no command 'xyzzy'.", "penstock --help"),
         (["version"], "Did you mean '--version'?", "penstock --version"),
+        (["sessions", "store"], "There is no command 'store'.", "penstock sessions --help"),
         (["view", "a", "--ofset", "3"], "--offset", "penstock view --help"),
         (["store"], "", None),
     ],

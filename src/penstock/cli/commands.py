@@ -117,8 +117,9 @@ class CommandGroup(HelpPage, click.Group):
         import shlex
         from difflib import get_close_matches
 
-        # `penstock version`, `penstock help`: the word is an option here, as it is a command elsewhere.
-        own = [option for param in self.get_params(ctx) for option in param.opts if option == f"--{name}"]
+        # `penstock version`, `penstock help`: the word is a flag here, as it is a command elsewhere.
+        flags = [param for param in self.get_params(ctx) if isinstance(param, click.Option) and param.is_flag]
+        own = [option for flag in flags for option in flag.opts if option == f"--{name}"]
         near = own or get_close_matches(name, names, _SUGGESTED)
         way = shlex.join([*ctx.command_path.split(), near[0], *args[1:]]) if near and len(args) < _TYPED else None
         raise UnknownCommand(name, near, way, ctx)
