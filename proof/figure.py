@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -87,9 +88,11 @@ _AGAIN_SECONDS = 1.0
 
 
 def clean_up_when_terminated() -> None:
-    """Lets a terminated rig still remove its trees."""
+    """Lets a terminated rig still remove its trees, and leaves no process behind that it began to share its work with."""
 
     def end(*_: object) -> None:
+        for process in multiprocessing.active_children():  # an exit only waits for them, and the next one ends the wait
+            process.kill()
         # Python ignores an exit raised within a finalizer, as of an abandoned generator: the rig would continue. So it is raised
         # again until a tree is being removed.
         signal.setitimer(signal.ITIMER_REAL, _AGAIN_SECONDS, _AGAIN_SECONDS)

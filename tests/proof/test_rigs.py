@@ -461,3 +461,28 @@ def test_a_rig_that_is_told_to_end_within_a_finalizer_ends() -> None:
         assert rig.wait(20) == 128 + signal.SIGTERM
     assert path
     assert not os.path.exists(path)
+
+
+_SHARED = """
+import time
+from concurrent.futures import ProcessPoolExecutor
+from proof.figure import clean_up_when_terminated
+
+clean_up_when_terminated()
+with ProcessPoolExecutor(2) as pool:
+    begun = [pool.submit(time.sleep, 60) for _ in range(4)]
+    print("begun", flush=True)
+    begun[0].result()
+"""
+
+
+def test_a_rig_that_is_told_to_end_leaves_none_of_its_processes() -> None:
+    """Each of them has its output open, so that reading it ends with the last one."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _SHARED], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=REPOSITORY
+    ) as rig:
+        assert rig.stdout is not None
+        assert rig.stdout.readline() == "begun\n"
+        rig.terminate()
+        rig.communicate(timeout=20)
+        assert rig.returncode != 0
