@@ -14,6 +14,7 @@ from penstock.agent import todos
 from penstock.agent.editing import Editing
 from penstock.agent.journal import resumed
 from penstock.agent.loop import Agent
+from penstock.agent.protocols import Done
 from penstock.agent.shell import Shell
 from penstock.cli.watching import work
 from penstock.errors import CallerError
@@ -21,7 +22,7 @@ from penstock.models import ScriptedModel, call, calls, fail, refuse, say
 from penstock.session.effects import Acted, Intent
 from penstock.store import Conflict, open_store
 from penstock.tools import REQUIRED, Parameter, Tool
-from penstock.wires import dump, placeholders, violations
+from penstock.wires import ToolCall, dump, placeholders, violations
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -266,6 +267,17 @@ def test_a_result_that_differs_in_its_times_is_progress_only_after_a_change(
     with closing(shell), closing(root):
         run = begun(ScriptedModel([*steps, say("Done.")]), acting=[shell, Editing(root)]).run("Test.")
     assert (run.outcome, run.turns) == (("answered", 11) if changes else ("loop", 5))
+
+
+@pytest.mark.proves("S-13")
+def test_a_result_that_differs_in_its_times_is_progress_after_the_work_of_a_child(begun: Callable[..., Agent]) -> None:
+    """A child may have changed what the parent tests."""
+    calling, child = begun(ScriptedModel([]))._calling, begun(ScriptedModel([]))._calling
+    test = ToolCall(id="1", name="run_command", arguments='{"command": "pytest"}')
+    digests = [calling._digest(test, Done(text=""), f"1 failed in 0.{tenths}s") for tenths in (1, 2)]
+    calling.adopt(child)
+    digests.append(calling._digest(test, Done(text=""), "1 failed in 0.3s"))
+    assert digests[0] == digests[1] != digests[2]
 
 
 @pytest.mark.proves("S-11")

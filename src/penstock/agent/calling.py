@@ -101,12 +101,14 @@ class Calling:
             driver.escalate()
 
     def adopt(self, other: Calling) -> None:
-        """Take over what a child agent wrote into files, so that its contents are named if somebody changes them.
+        """Take over what a child agent wrote into files, so that its contents are named if somebody changes them. After its work,
+        the seconds of a test may be what was sought.
 
         Args:
             other: what ran the child's calls.
         """
         self._after |= other._after
+        self._steady.clear()
 
     def _run(self, call: ToolCall) -> Done:
         """Run one call as the model made it. Changes to the world are recorded before and after, and not repeated if a kill came
