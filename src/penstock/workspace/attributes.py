@@ -49,7 +49,7 @@ def give(new: int, old: int) -> tuple[str, ...]:
 
 def _owner(new: int, old: os.stat_result) -> list[str]:
     """Give a file the owner and the group of another; return what it could not be given."""
-    if (old.st_uid, old.st_gid) == (os.geteuid(), os.getegid()):
+    if sys.platform == "win32" or (old.st_uid, old.st_gid) == (os.geteuid(), os.getegid()):
         return []
     try:
         os.fchown(new, old.st_uid, old.st_gid)
