@@ -37,11 +37,14 @@ def main() -> None:
 
 
 def said(svg: str) -> str:
-    """Return what a picture says, without numbers, handles, blanks, and the log: how much of it fits depends on the handle."""
+    """Return what a picture says, without numbers, handles, blanks, the log, and the order of its lines.
+
+    How much of the log fits depends on the handle, and so do the tokens by which a bill is ordered.
+    """
     lines = [
         html.unescape(line).replace("\N{NO-BREAK SPACE}", " ") for line in re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     ]
-    return re.sub(r"\b\w{22}\b|\d|\s", "", "\n".join(line for line in lines if line not in LOG))
+    return "\n".join(sorted(re.sub(r"\b\w{22}\b|\d|\s", "", line) for line in lines if line not in LOG))
 
 
 def drawn() -> str:

@@ -119,12 +119,9 @@ class Kept:
     def _read(self, folder: OwnFolder) -> dict[str, bytes]:
         """Return the entries of the estate; none if its file is not as we left it."""
         try:
-            descriptor = folder.open(self._name)
+            content = folder.read(self._name, MAX_BYTES)
         except FileNotFoundError:
             return {}
-        with os.fdopen(descriptor, "rb") as file:
-            # Memory for all that is asked for is allocated before anything is read.
-            content = file.read(min(MAX_BYTES, os.fstat(descriptor).st_size) + 1)
         entries, seal = content[:-_SEAL_BYTES], content[-_SEAL_BYTES:]
         if not hmac.compare_digest(seal, self._seal(entries)):
             path = os.path.join(folder.path, self._name)
@@ -145,17 +142,8 @@ class Kept:
         entries = b"".join([_line(listed), *self._next.values()])
         if len(entries) + _SEAL_BYTES > MAX_BYTES:
             raise CallerError(f"it would take {len(entries)} bytes, more than {MAX_BYTES}")
-        new = f"{secrets.token_hex(16)}.new"
-        try:
-            with os.fdopen(folder.create(new), "wb") as file:
-                file.write(entries)
-                file.write(self._seal(entries))
-            # Not flushed: a power cut may cost an entry, and the seal shows it.
-            folder.rename(new, self._name)
-        except OSError:
-            with suppress(OSError):
-                folder.remove(new)
-            raise
+        # Not flushed: a power cut may cost an entry, and the seal shows it.
+        folder.replace(self._name, [entries, self._seal(entries)])
         _remove_old(folder, self._name)
 
     def _seal(self, entries: bytes) -> bytes:

@@ -18,7 +18,7 @@ from penstock.errors import CallerError, ToolError
 from penstock.workspace import system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO, Self
 
 _NETWORKS = {  # statfs(2) types of file systems without dependable locks or flushes
@@ -431,6 +431,24 @@ class OwnFolder:
             os.close(descriptor)
             raise CallerError(f"{os.path.join(self.path, name)} is not a regular file of this user")
         return descriptor
+
+    def read(self, name: str, limit_bytes: int) -> bytes:
+        """Return the content of a file of ours, at most so many bytes. Raises as `open` does."""
+        with os.fdopen(self.open(name), "rb") as file:
+            # As in `read_own`: memory for the requested size is allocated before anything is read.
+            return file.read(min(limit_bytes, os.fstat(file.fileno()).st_size))
+
+    def replace(self, name: str, parts: Iterable[bytes]) -> None:
+        """Write a file in place of whatever is at the name, whole or not at all; not flushed. Raises OSError."""
+        new = f"{os.urandom(16).hex()}.new"
+        try:
+            with os.fdopen(self.create(new), "wb") as file:
+                file.writelines(parts)
+            self.rename(new, name)
+        except OSError:
+            with suppress(OSError):
+                self.remove(new)
+            raise
 
     def hold_room(self, name: str, size_bytes: int) -> None:
         """Reserve that many bytes of the disk for a file, all or none. Raises OSError if there is no room."""
