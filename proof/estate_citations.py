@@ -34,7 +34,7 @@ _SHOWN = re.compile(
 _TRANSLATED = re.compile(r"(?i)['\"](?:sqlg\w+|DFHEI1|DSNHLI|SQLADDR|IDMS|ADABAS)")
 _CURSOR = re.compile(r"\bDECLARE\s+([\w-]+)\s[^.]*?\bCURSOR\b.*?END-EXEC", re.DOTALL)
 _SELECT = re.compile(r"\bSELECT\s+(?:OPTIONAL\s+)?([\w-]+)([^.]*(?:\.(?!\s)[^.]*)*)")
-_FILE = re.compile(r"\b[FS]D\s+[\w-]+([^.]*)\.(.*?)(?=\b[FS]D\s|\bSECTION\b|\Z)", re.DOTALL)
+_FILE = re.compile(r"\b[FS]D\s+([\w-]+)([^.]*)\.(.*?)(?=\b[FS]D\s|\bSECTION\b|\Z)", re.DOTALL)
 _VARYING = re.compile(r"\bDEPENDING\s+(?:ON\s+)?([\w-]+)")
 _PROCEDURE = re.compile(r"\bPROCEDURE\s+DIVISION\b")
 _CLASS = re.compile(r"([\w-]+)\s+IS\s+CLASS\s+['\"]([\w$-]+)")
@@ -132,10 +132,11 @@ class Citations:
             self._means[found[1]].append(set(_words(found[0])))
         for name, clauses in _SELECT.findall(_PROCEDURE.split(whole, 1)[0]):
             self._means[name].append(set(_words(clauses)))  # its status, its keys, the keys that end its screens
-        for clauses, records in _FILE.findall(whole):
-            lengths = set(_VARYING.findall(clauses))
-            for _, name in chain.from_iterable(map(_DECLARED.findall, records.split("\n") if lengths else ())):
-                self._means[name].append(lengths)
+        for file, clauses, records in _FILE.findall(whole):
+            if lengths := set(_VARYING.findall(clauses)):  # which a READ sets and a WRITE takes
+                declared = chain.from_iterable(map(_DECLARED.findall, records.split("\n")))
+                for name in (file, *(name for _, name in declared)):
+                    self._means[name].append(lengths)
         self._entries[path] = set(_ENTRY.findall(whole))
         for word, name in _CLASS.findall(whole):
             self._means[word].append({name})
