@@ -88,7 +88,13 @@ ROOMS = (
     ),
     Room(
         "replacing",
-        ("workspace/replacing.py", "workspace/renames.py", "workspace/own_files.py", "workspace/leases.py"),
+        (
+            "workspace/replacing.py",
+            "workspace/renames.py",
+            "workspace/own_files.py",
+            "workspace/scratch.py",
+            "workspace/leases.py",
+        ),
         ("workspace/test_replacing.py", "workspace/test_replace_own.py"),
         ("agent/test_editing.py", "agent/test_edits.py", "workspace/test_root.py", "store/test_sqlite.py"),
     ),

@@ -21,7 +21,7 @@ from tests.cli.screens import on_terminal
 from penstock.cli.guarding import guard_command
 from penstock.store import open_store
 from penstock.text.calls import handle_in
-from penstock.workspace import own_files
+from penstock.workspace import scratch
 
 GUARD = (sys.executable, "-m", "penstock", "guard")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs here are of a POSIX system")
@@ -422,7 +422,7 @@ def test_in_json_what_finds_no_room_anywhere_is_counted(
     """There is no store, and the file for uncut output takes only a part: the beginning is there, and the rest is a number."""
     monkeypatch.setenv("PENSTOCK_STORE", "/dev/null/none")
 
-    write, opened = os.write, own_files.scratch_file
+    write, opened = os.write, scratch.scratch_file
     small: set[int] = set()
 
     def scratch_file() -> int:
@@ -433,7 +433,7 @@ def test_in_json_what_finds_no_room_anywhere_is_counted(
         room = 50_000 - os.fstat(descriptor).st_size if descriptor in small else len(part)
         return write(descriptor, part[: max(0, room)])
 
-    monkeypatch.setattr(own_files, "scratch_file", scratch_file)
+    monkeypatch.setattr(scratch, "scratch_file", scratch_file)
     monkeypatch.setattr(os, "write", written)
     assert guard_command.main(["--json", "--", "seq", "200000"], standalone_mode=False) == 0
     shown = json.loads(capfd.readouterr().out)["stdout"]

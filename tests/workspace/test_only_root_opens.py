@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "penstock"
-OPENERS = {SOURCE / "workspace" / f"{name}.py" for name in ("root", "system", "replacing", "own_files")}
+OPENERS = {SOURCE / "workspace" / f"{name}.py" for name in ("root", "system", "replacing", "own_files", "scratch")}
 RUNNERS = {
     SOURCE / "guard" / "program.py",
     SOURCE / "relay" / "child.py",

@@ -22,7 +22,6 @@ from penstock.workspace import own_files, renames, system
 from penstock.workspace.own_files import (
     IrregularFileError,
     OwnFolder,
-    PrivateFolder,
     alone_in_own,
     append_own,
     change_own,
@@ -36,9 +35,9 @@ from penstock.workspace.own_files import (
     remove_empty_folders,
     replace_drawn,
     replace_own,
-    scratch_file,
     write_to_system,
 )
+from penstock.workspace.scratch import PrivateFolder, scratch_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -378,7 +377,7 @@ def test_the_private_folder_of_a_killed_process_goes_with_the_next(tmp_path: Pat
     named = tmp_path / "penstock-notes"  # nor something equally private under another name
     named.mkdir(mode=0o700)
     script = (
-        "import sys; from penstock.workspace.own_files import PrivateFolder\n"
+        "import sys; from penstock.workspace.scratch import PrivateFolder\n"
         "with PrivateFolder(sys.argv[1]) as folder: print(folder.path, flush=True), sys.stdin.read()"
     )
     with subprocess.Popen(
@@ -741,7 +740,7 @@ def test_what_a_command_shut_goes_with_its_private_folder() -> None:
     code = """
 import fcntl, os, shutil, sys
 from penstock.workspace import locks
-from penstock.workspace.own_files import PrivateFolder
+from penstock.workspace.scratch import PrivateFolder
 if os.geteuid() == 0:
     os.setuid(65534)
 with PrivateFolder(sys.argv[1]) as folder:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.errors import ToolError
-from penstock.workspace import leases, locks, own_files, renames, replacing
+from penstock.workspace import leases, locks, renames, replacing, scratch
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -636,7 +636,7 @@ def test_waiting_for_a_folder_leaves_nothing_open(tmp_path: Path, confinement: s
 def test_a_file_without_a_name_leaves_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is written to it can be read, and it appears in no folder for temporary files."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    descriptor = own_files.scratch_file()
+    descriptor = scratch.scratch_file()
     os.write(descriptor, b"kept")
     assert (os.pread(descriptor, 9, 0), os.fstat(descriptor).st_nlink, list(tmp_path.iterdir())) == (b"kept", 0, [])
     os.close(descriptor)

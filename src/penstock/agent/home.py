@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from penstock.errors import CallerError
-from penstock.workspace.own_files import PrivateFolder
+from penstock.workspace.scratch import PrivateFolder
 
 
 def make_home() -> PrivateFolder:

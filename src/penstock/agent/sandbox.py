@@ -106,7 +106,7 @@ class Walls(NamedTuple):
     end with `/`); Landlock can do so only for the root itself.
     """
     listening: Sequence[str] = ()
-    """Sockets beneath these that others listen on, which it gets nothing in place of; under Landlock it can make no socket."""
+    """Sockets on which others listen: it finds an empty device in their place. Under Landlock it can make no socket anyway."""
 
 
 def arguments(walls: Walls, command: str, limits: ProcessLimits) -> list[str]:

@@ -260,7 +260,7 @@ def _run(command: tuple[str, ...], how: _How, store_url: str | None, *, as_json:
     from penstock.guard import output, program
     from penstock.store import as_kept
     from penstock.text import stand_ins
-    from penstock.workspace.own_files import scratch_file
+    from penstock.workspace.scratch import scratch_file
 
     # A person watches: an editor or a pager must have the terminal to itself. Nobody watches: there is nothing to guard.
     if sys.stdout is None or (sys.stdout.isatty() and not as_json):

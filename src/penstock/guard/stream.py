@@ -19,7 +19,7 @@ from penstock.store.kept import LIMIT_BYTES
 from penstock.store.pieces import PIECE_BYTES, newlines
 from penstock.text import escape, fitting, stand_ins
 from penstock.text.fitting import Guarded, Keep, Whole
-from penstock.workspace.own_files import scratch_file
+from penstock.workspace.scratch import scratch_file
 from penstock.workspace.system import read_at, write_at
 
 if TYPE_CHECKING:

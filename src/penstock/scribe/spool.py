@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError
-from penstock.workspace import own_files
+from penstock.workspace import own_files, scratch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,5 +67,5 @@ class Spool:
 @contextmanager
 def spooled(beneath: str) -> Iterator[Spool]:
     """Yield a spool in a new private folder below another, removed at the end."""
-    with own_files.PrivateFolder(beneath) as folder:
+    with scratch.PrivateFolder(beneath) as folder:
         yield Spool(folder.path)
