@@ -14,6 +14,7 @@ below PENSTOCK_DATA, copybooks included.
 
 from __future__ import annotations
 
+import codecs
 import json
 import multiprocessing
 import os
@@ -426,8 +427,17 @@ def _is_cited(lines: Sequence[int], citations: Iterable[Document]) -> bool:
 
 
 def estate(files: Iterable[tuple[str, bytes]]) -> list[GatheredFile]:
-    """Files that may be copybooks of each other."""
-    return [GatheredFile(name, kind_of(name, data[:HEAD_BYTES]) or "cobol", data) for name, data in files]
+    """Files that may be copybooks of each other. Compiled programs are left out: nothing in them can be quoted."""
+    return [
+        GatheredFile(name, kind_of(name, data[:HEAD_BYTES]) or "cobol", data)
+        for name, data in files
+        if not _is_compiled(data)
+    ]
+
+
+def _is_compiled(data: bytes) -> bool:
+    """Whether a tenth of the bytes are NUL, and not because its characters have two bytes."""
+    return 10 * data.count(0) > len(data) and not data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
 def dressed(data: bytes, form: int) -> bytes:

@@ -47,6 +47,14 @@ def test_programs_of_one_name_are_told_apart() -> None:
     assert faults(made) == ()
 
 
+def test_a_compiled_program_is_no_source() -> None:
+    """Objects that end in .COB lie next to their sources; of a word of two thousand characters no claim can quote the whole."""
+    compiled = b"LEDGER".ljust(30) + bytes(900) + b"RM/COBOL" + b"\x17c\xc4^\x0e\x0b" * 500 + bytes(500)
+    wide = program(4).encode("utf-16")
+    found = claims.estate([("LEDGER.COB", compiled), ("LEDGER.cbl", program(4).encode()), ("WIDE.cbl", wide)])
+    assert [one.path for one in found] == ["LEDGER.cbl", "WIDE.cbl"]
+
+
 _CALLS = """\
        PROGRAM-ID. LEDGER.
        DATA DIVISION.
