@@ -741,6 +741,41 @@ def test_a_literal_that_a_job_may_give_is_no_file() -> None:
     assert bound == {"ONE.F A.B"}
 
 
+def test_a_file_on_a_device_has_the_name_of_its_select() -> None:
+    """Compilers without JCL name it so, letter for letter; printers, work files of sorts and files named elsewhere are others."""
+
+    def program(name: str, assigned: str, more: str = "", described: str = "FD") -> bytes:
+        return sources.fixed(
+            f"PROGRAM-ID. {name}.",
+            "FILE-CONTROL.",
+            f"    SELECT Stock-File ASSIGN TO {assigned}.",
+            "DATA DIVISION.",
+            "FILE SECTION.",
+            f"{described}  STOCK-FILE {more}.",
+            "01  R PIC X.",
+            "PROCEDURE DIVISION.",
+            "    OPEN INPUT STOCK-FILE.",
+        ).encode()
+
+    files = {
+        "a.cbl": program("A", "DISK"),
+        "b.cbl": program("B", "RANDOM"),
+        "c.cbl": program("C", "PRINTER"),
+        "d.cbl": program("D", "DISK", described="SD"),
+        "e.cbl": program("E", "DISK", "VALUE OF FILE-ID W-E"),
+        "f.cbl": program("F", 'DISK "stock.dat"'),
+    }
+
+    def bound(files: dict[str, bytes]) -> set[str]:
+        edges = graph_of(files).edges()
+        return {f"{edge.source} {edge.target} {edge.certainty}" for edge in edges if edge.verb == "bound to"}
+
+    shared = {"A.STOCK-FILE Stock-File is", "B.STOCK-FILE Stock-File is"}
+    assert bound(files) == shared | {"F.STOCK-FILE stock.dat is"}
+    job = {"J.jcl": b"//J JOB 1\n//S EXEC PGM=A\n//DISK DD DSN=A.B,DISP=SHR\n"}
+    assert not {one for one in bound(files | job) if "Stock-File" in one}
+
+
 def test_the_name_of_a_file_may_be_composed() -> None:
     """The name may come from a STRING with a folder from data, from an item that only ASSIGN declares, or from copied code."""
     program = b"""       ID DIVISION.

@@ -11,7 +11,6 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..program import key, number
-from ..reserved import is_reserved
 from ..words import vocabulary
 from .item_clauses import pieces
 from .resources import FileUse, OuterFile, ProgramFile
@@ -36,9 +35,10 @@ _DEVICES = vocabulary("""
     DISK DISC TAPE PRINTER PRINT KEYBOARD DISPLAY CARD-READER CASSETTE EXTERNAL DYNAMIC ADVANCING REEL UNIT
     USING RANDOM INPUT OUTPUT INPUT-OUTPUT LINE FILE
 """)
+_STORES = frozenset({"DISK", "DISC", "TAPE", "CASSETTE", "RANDOM", "CARD-READER", "INPUT", "OUTPUT", "INPUT-OUTPUT"})
+"""The devices whose files compilers without JCL give the name of the SELECT, if nothing else names them (GnuCOBOL 3.1, MCP)."""
 _BUFFERS = frozenset({"AREA", "AREAS"})
 """What follows ALTERNATE in RESERVE NO ALTERNATE AREA, which names no key."""
-_BEHIND_KEYS = frozenset({"WITH", "NO", "DUPLICATES", "DUPLICATE", "SUPPRESS", "TRACK-AREA"})
 _BETWEEN_KEYS = frozenset({"IS", "ARE", "=", "SOURCE"})
 _SIZES = frozenset({"IS", "CONTAINS", "VARYING", "IN", "SIZE", "FROM", "TO"})
 _MODES = frozenset({"INPUT", "OUTPUT", "I-O", "EXTEND"})
@@ -170,6 +170,7 @@ def files(
         resolve: Returns the values that a data item may have, for `ASSIGN TO item`.
     """
     described = {key(row.entry.name): row for row in filter(_describes, rows)}
+    declared = {key(item.name) for item in items}
     texts = {key(item.name) for item in items if item.picture and item.file is None}
 
     def values(name: str) -> tuple[Resolved, ...] | None:
@@ -178,7 +179,7 @@ def files(
     found: dict[str, ProgramFile] = {}
     for row in rows:
         if row.entry.word == "SELECT":
-            file = _selected(row, values)
+            file = _selected(row, values, declared)
             found.setdefault(key(file.name), file)
     for name, row in described.items():
         found.setdefault(
@@ -216,7 +217,9 @@ def _has_only_a_device(file: ProgramFile) -> bool:
 
 
 def _titled(file: ProgramFile, row: EntryRow, resolve: _Resolve) -> ProgramFile:
-    """Return a file with the name that VALUE OF FILE-ID in its description gives it, if there is one; OF may be left out."""
+    """Return a file with the name that VALUE OF FILE-ID in its description gives it, or else that of its SELECT; OF may be left
+    out, and the work file of a sort has no name.
+    """
     words = pieces(row.code)
     upper = [word.upper() for word in words]
     for at, word in enumerate(upper[1:-1], start=1):
@@ -227,7 +230,8 @@ def _titled(file: ProgramFile, row: EntryRow, resolve: _Resolve) -> ProgramFile:
             # An item without a value says less than the name in ASSIGN.
             is_known = is_titled or bool(named_by) or not file.dd
             return replace(file, dd=dd, named_by=named_by, is_titled=is_titled) if is_known else file
-    return file
+    is_stored = bool(file.assign) and row.entry.word == "FD" and all(word.upper() in _STORES for word in file.assign)
+    return replace(file, dd=file.name, is_named_by_select=True) if is_stored else file
 
 
 def _described(
@@ -253,8 +257,8 @@ def _record_bytes(words: Sequence[str]) -> tuple[int, int] | None:
     return (figures[0], figures[-1]) if figures else None
 
 
-def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
-    """Return the file that a SELECT names, read clause by clause."""
+def _selected(row: EntryRow, resolve: _Resolve, declared: Container[str]) -> ProgramFile:
+    """Return the file that a SELECT names, read clause by clause; `declared` are the names of all items in capitals."""
     # Without pictures, a comma within a word separates, too: RANDOM,STOCK-WS or, for a sort on the PDP-10, DSK,DSK,DSK.
     words = [part for word in pieces(row.code) for part in ([word] if word[0] in "'\"" else word.split(",")) if part]
     upper = [word.upper() for word in words]
@@ -286,9 +290,9 @@ def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
         elif word in _ORGANIZATIONS:
             organization = word
         elif word == "ALTERNATE" and operands and following not in _BUFFERS:
-            keys += _alternate_keys(operands)
+            keys += _alternate_keys(operands, declared)
         elif word == "RECORD" and operands and operands[0].upper() != "DELIMITER":
-            keys += _key(operands)
+            keys += _key(operands, declared)
     dd, named_by = _dd(assign, resolve)
     return ProgramFile(
         name=name,
@@ -317,24 +321,20 @@ def _operands(upper: list[str], at: int) -> tuple[int, int]:
     return begin, end
 
 
-def _alternate_keys(words: Sequence[str]) -> list[str]:
+def _alternate_keys(words: Sequence[str], declared: Container[str]) -> list[str]:
     """Return the names in an ALTERNATE KEY; one clause of Wang's VS has them all: `01 IS A DUPLICATES 02 IS B`."""
     behind = (at + 1 for at, word in enumerate(words[:-1]) if word.upper() == "IS")
-    return [name for at in (0, *behind) for name in _key(words[at:]) if not name.isdigit()]
+    return [name for at in (0, *behind) for name in _key(words[at:], declared) if not name.isdigit()]
 
 
-def _key(words: Sequence[str]) -> list[str]:
+def _key(words: Sequence[str], declared: Container[str]) -> list[str]:
     """Return the names in a RECORD KEY: its item, in NetCOBOL its items, or a key name and its items, as in `NAME = A B` and
-    `NAME SOURCE IS A B`.
+    `NAME SOURCE IS A B`. Behind them, a dialect may say more of the key, in words that are no items: DESCENDING, NOMINAL KEY.
     """
     parts = [part for word in words for part in re.split("(=)", word)]  # NAME=A is one word, too
     names = [part for part in parts if part and part.upper() not in _BETWEEN_KEYS]
-    return _qualified([*names[:1], *takewhile(lambda word: not _is_behind_keys(word.upper()), names[1:])])
-
-
-def _is_behind_keys(word: str) -> bool:
-    """Return whether a word, in capitals, begins what a dialect says of a key, such as DESCENDING; a name is no reserved word."""
-    return word in _BEHIND_KEYS or (is_reserved(word) and word not in {"OF", "IN"})
+    others = takewhile(lambda word: key(word) in declared or word.upper() in {"OF", "IN"}, names[1:])
+    return _qualified([*names[:1], *others])
 
 
 def _qualified(words: Sequence[str]) -> list[str]:

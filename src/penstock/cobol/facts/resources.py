@@ -62,6 +62,8 @@ class ProgramFile:
     """The minimum and maximum bytes of a record by RECORD CONTAINS or RECORD VARYING; None if neither is given."""
     is_titled: bool = False
     """Whether VALUE OF names it, so that `dd` is the file's own name."""
+    is_named_by_select: bool = False
+    """Whether nothing but its SELECT names it, so that `dd` is `name`."""
 
 
 class OuterFile(NamedTuple):

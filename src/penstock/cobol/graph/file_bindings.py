@@ -84,6 +84,6 @@ def _own_names(file: ProgramFile, path: str) -> Iterator[FileName]:
             or any(word.upper().startswith("DATABASE-") for word in file.assign)
             or (file.is_titled and bool(_NAME.fullmatch(file.dd)) and not _DEVICE.fullmatch(file.dd))
         )
-        is_name = any(word[0] in "'\"" or word.upper() == "EXTERNAL" for word in file.assign)
+        is_name = file.is_named_by_select or any(word[0] in "'\"" or word.upper() == "EXTERNAL" for word in file.assign)
         if is_path or (is_name and not _DEVICE.fullmatch(file.dd)):
             yield FileName(plain_path(file.dd), None, is_path)
