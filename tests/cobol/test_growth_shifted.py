@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.cobol.sources import program
+from tests.cobol.test_growth import grown as grown_in
 from tests.cobol.test_growth_compared import grown
 from tests.cobol.test_growth_forms import displayed
 
@@ -110,6 +112,47 @@ def test_what_follows_a_growing_field_is_shifted_in_a_text_that_has_room_for_its
     found = grown("N", 2, *group, "PROCEDURE DIVISION.", *(f"    {one}." for one in statements))
     said = [one for one in found if one.what not in {"field", "record"}]
     assert {(one.what, one.node.name.removeprefix("P.")) for one in said} == told
+
+
+def called(area: str, statement: str) -> str:
+    """Return a program that has an area as its parameter."""
+    data = ("01 S PIC X(3).", "01 LEN PIC 99.", "01 V.", "05 VA PIC X(5).", "05 VB PIC X(3).", "05 FILLER PIC X(4).")
+    text = program(f"{statement}.", "GOBACK.", name="TWO", data=(*data, "LINKAGE SECTION.", area))
+    return text.replace("PROCEDURE DIVISION.", "PROCEDURE DIVISION USING L.")
+
+
+@pytest.mark.parametrize(
+    "area", ["01 L PIC X(90).", "01 L. 05 LX PIC X OCCURS 90.", "01 L. 05 LX PIC X OCCURS 0 TO 90 DEPENDING LEN."]
+)
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("MOVE L(6:3) TO S", {("part", "TWO.L")}),
+        ("IF L(8:1) = 'X' DISPLAY '1' END-IF", {("part", "TWO.L")}),
+        ("MOVE L TO V", {("other layout", "TWO.V")}),
+        ("MOVE L(1:LEN) TO V", {("other layout", "TWO.V")}),
+        ("MOVE L(1:2) TO S", set()),
+    ],
+)
+def test_what_follows_a_growing_field_is_shifted_in_a_parameter_without_names(
+    area: str, statement: str, told: set[tuple[str, str]]
+) -> None:
+    """An area that has room, and names nothing of what the caller passes, is read by position or moved to what has names."""
+    data = ("01 G.", "05 GA PIC 9(2).", "05 N PIC 9(3).", "05 GB PIC X(3).")
+    caller = program("CALL 'TWO' USING G.", "GOBACK.", data=data)
+    said = {one for one in grown_in("P.N", 2, caller, called(area, statement)).values() if one.is_breaking}
+    assert {(one.what, one.node.name) for one in said} == told
+    assert all(one.certainty == "may" for one in said)
+
+
+def test_what_a_called_program_shifts_in_an_area_is_named_where_its_caller_reads_it() -> None:
+    """Both sides of a parameter share its bytes, and the caller may move or pass them on."""
+    data = ("01 T PIC X(90).", "01 U PIC X(90).", "01 S PIC X(3).")
+    code = ("CALL 'TWO' USING T.", "MOVE T TO U.", "CALL 'THREE' USING U.", "GOBACK.")
+    two = called("01 L. 05 LA PIC 9(2). 05 N PIC 9(3). 05 LB PIC X(3).", "CONTINUE")
+    three = called("01 L PIC X(90).", "MOVE L(6:3) TO S").replace("TWO", "THREE")
+    found = grown_in("TWO.N", 2, program(*code, data=data), two, three)
+    assert [(one.what, one.node.name) for one in found.values() if one.is_breaking] == [("part", "THREE.L")]
 
 
 def test_nothing_follows_a_text_that_grows_at_the_end_of_its_group() -> None:

@@ -35,7 +35,9 @@ class GrownItems:
     """
 
     def __init__(self, graph: EstateGraph, carrying: Carrying, returned: set[str]) -> None:
-        self._graph, self._carrying, self._returned = graph, carrying, returned
+        self._graph, self._carrying = graph, carrying
+        self.returned = returned
+        """The names of the items that programs return by RETURNING."""
         self._strung: dict[NodeId, dict[int, list[tuple[EstateEdge, MoveWay]]]] = {}
         self.waves: dict[NodeId, Wave] = {}
         """The fields that grow."""
@@ -89,7 +91,7 @@ class GrownItems:
         ways = [way for way in ways_of(edge) if (way.function == "length") == (edge.verb == "computes")]
         if edge.verb == "passes to" and edge.source == other:
             ways = [MoveWay(taken=way.sent) for way in ways]  # the called program has it too long for its caller
-        sizes, stored = (Sizes(now, then), Sizes(target, grown)), is_stored(edge, self._returned)
+        sizes, stored = (Sizes(now, then), Sizes(target, grown)), is_stored(edge, self.returned)
         shorts = [shortage(*sizes, way, self.beside(way, edge), is_stored=stored) for way in ways]
         return min((one for one in shorts if one is not None), key=_weight, default=None)
 

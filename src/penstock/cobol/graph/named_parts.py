@@ -59,7 +59,7 @@ class NamedParts:
         """Report statements that address characters of a text by position, if a growing item sends them there: they shift.
 
         Args:
-            node: The text.
+            node: The text, or a group without names for them.
             placed: Where it is declared.
             sender: The growing item.
             sent: How much it holds.
@@ -67,7 +67,7 @@ class NamedParts:
             first: The first of the characters that shift, counted from 0.
         """
         size = size_of(placed.field)
-        if size is not None and size.kind == "text":
+        if size is not None and size.kind in {"text", "group"}:
             cited = [
                 place
                 for part, places in self._used(node, placed)

@@ -2,7 +2,8 @@
 
 Numbers grow at their front, and so do JUSTIFIED items: `MOVE N TO T` fills T from the left with more zeros or blanks before what
 was there. A text fills a JUSTIFIED item from the right, with more blanks after it; a STRING puts what follows further to the right,
-and so does a group in which a field grows. Leaves to others: items that are too short (`growth`).
+and so does a group in which a field grows. A parameter without names of its own, such as DFHCOMMAREA, is like a text to which the
+group is moved. Leaves to others: items that are too short (`growth`).
 
 Law: whatever is reported takes a part of such an item, is compared with it, or is calculated from it.
 """
@@ -11,7 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .bringing import ways_of
+from .bringing import receiver_of, ways_of
+from .holding import GrowingPlace, lies_behind
 from .sizes import grows_behind_point, size_of
 
 if TYPE_CHECKING:
@@ -84,12 +86,13 @@ class Shifted:
         """
         group, size = changed.part.fields[changed.at], size_of(placed.field)
         first = changed.place.within(group).last + 1
-        is_moved = edge.source == group.node and edge.verb == "moves to" and not edge.ways
+        is_given = edge.verb == "passes to" or (edge.verb == "moves to" and edge.source == group.node)
         if (
-            is_moved
+            is_given
+            and all(_is_all(way) for way in edge.ways)
             and first < (group.bytes or 0)
             and size is not None
-            and size.kind == "text"
+            and (size.kind == "text" or (size.kind == "group" and not _has_layout(placed, first)))
             and not size.is_justified
         ):
             wave = changed.wave._replace(filled=edge.citations)
@@ -117,7 +120,8 @@ class Shifted:
         self._comparisons.tell_shifted(placed.part, placed.at, sender, wave)
         onward = wave._replace(steps=wave.steps + 1)
         for edge in self._graph.touching(node):
-            other = self._carrying.place(edge.target) if edge.source == node else None
+            target = receiver_of(node, edge, self._items.returned) or edge.target
+            other = self._carrying.place(target) if target != node else None
             taken = None if other is None else size_of(other.field)
             given = () if other is None else self._uses.given(node, wave.filled, edge, other)
             if other is None or taken is None or not given:
@@ -128,15 +132,21 @@ class Shifted:
             stays = first if all(keeps_side) else 0
             if edge.verb == "computes" and any(one.function != "length" for one in ways_of(edge)):
                 why = f"it is calculated from {node}, where what {sender} sends will be at another position"
-                self._found.add("calculated", edge.target, lengths, onward.steps, why, edge.citations, "may")
-            elif edge.verb != "moves to" or taken.kind != "text" or any(one.sent is not None for one in edge.ways):
+                self._found.add("calculated", target, lengths, onward.steps, why, edge.citations, "may")
+            elif edge.verb not in {"moves to", "passes to"} or not all(_is_all(one) for one in edge.ways):
+                continue
+            elif taken.kind == "group" and _has_layout(other, stays):
+                why = f"it takes {node}, where what {sender} sends will be at another position"
+                if not self._items.inside.get((id(other.part), other.field.record)):
+                    self._found.add("other layout", target, lengths, onward.steps, why, edge.citations, "may")
+            elif taken.kind not in {"text", "group"}:
                 continue
             elif taken.characters < max(ends) or any(one.taken is not None for one in edge.ways):
                 why = f"it takes a part of {node}, where what {sender} sends will be at another position"
-                if taken.characters > stays and ("too short", edge.target) not in self._found:
-                    self._found.add("part", edge.target, lengths, onward.steps, why, edge.citations, "may")
+                if taken.characters > stays and ("too short", target) not in self._found:
+                    self._found.add("part", target, lengths, onward.steps, why, edge.citations, "may")
             else:
-                yield _Reached(edge.target, other, onward._replace(filled=given), stays, max(ends))
+                yield _Reached(target, other, onward._replace(filled=given), stays, max(ends))
 
     def _shifts(self, edge: EstateEdge, sent: Sizes, size: Size) -> bool:
         """Return whether what grows is shifted in a text that receives it, or shifts what is next to it there."""
@@ -149,6 +159,16 @@ class Shifted:
             elif way.sent is None and way.taken is None and at_front != size.is_justified:
                 return True
         return False
+
+
+def _has_layout(placed: PlacedField, first: int) -> bool:
+    """Return whether a group has a name for what follows some of its characters: a table of X has none."""
+    return lies_behind(placed.part, placed.at, GrowingPlace(first - 1, first - 1))
+
+
+def _is_all(way: MoveWay) -> bool:
+    """Return whether what a statement sends begins where the item does, and ends where it does or where data says."""
+    return way.sent is None or (way.sent.start == 1 and way.sent.length is None)
 
 
 def _keeps_side(size: Size, way: MoveWay, taken: Size) -> bool:
