@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,9 @@ from tests.forks import warm_penstock
 from tests.scribe.author import Author
 from tests.scribe.programs import program
 
+from penstock.cli import documents as documents_cli
 from penstock.cli import terminal
+from penstock.errors import CallerError
 from penstock.models import say, sizes
 from penstock.testing import LoopbackProvider
 from penstock.text import tokens
@@ -248,6 +252,26 @@ def test_a_path_that_is_not_there_is_missing(tmp_path: Path) -> None:
     status, _, err = run("document", "gone", cwd=tmp_path)
     assert status == 4
     assert "gone" in err
+
+
+def test_files_on_two_drives_are_in_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Windows no folder contains two drives: a program on another one is read, and two on different ones need a root."""
+
+    def paths_on_two_drives(paths: list[str]) -> str:
+        if len(set(paths)) > 1:
+            raise ValueError("Paths don't have the same drive")
+        return paths[0]
+
+    monkeypatch.setattr(os.path, "commonpath", paths_on_two_drives)
+    programs = (str(tmp_path / "c/A.cbl"), str(tmp_path / "d/B.cbl"))
+    for folder in ("c", "d"):
+        (tmp_path / folder).mkdir()
+    with documents_cli.document_command.make_context("document", [*programs]).scope():
+        root, beneath = documents_cli.rooted(".", programs[:1])
+        with closing(root):
+            assert beneath == ("A.cbl",)
+        with pytest.raises(CallerError, match=r"the same drive.*--root"):
+            documents_cli.rooted(".", programs)
 
 
 def test_a_file_of_another_folder_may_be_named(tmp_path: Path) -> None:

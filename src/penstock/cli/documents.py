@@ -55,8 +55,11 @@ def rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
         here = os.path.realpath(".")
         real = [os.path.realpath(path) for path in paths]
         # Nothing is read outside the root. Naming a file elsewhere means that folder, and no other, is to be read.
-        if any(os.path.commonpath([here, path]) != here for path in real):
-            root = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in real])
+        if not all(os.path.join(path, "").startswith(os.path.join(here, "")) for path in real):
+            try:
+                root = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in real])
+            except ValueError as error:  # two drives of Windows
+                raise CallerError(f"no folder contains all of what was named ({error}): name one --root") from None
             paths = tuple(os.path.relpath(path, root) for path in real)
     return Root(root, allow_secrets=allows_secrets()), paths
 
