@@ -186,6 +186,7 @@ def test_a_file_is_what_it_says_and_else_what_it_is_called(name: str, text: str,
         ("PAY01.cob.txt", "PAY01"),
         ("a.b/PROD.PAY-IN.LIB(PAY01).txt", "PAY01"),
         ("PROD.LIB(#PAY)", "#PAY"),
+        ("a/'PROD.LIB(PAY01)'", "PAY01"),  # in the quotes of TSO, which say that no prefix is missing
         ("pay01(old).cbl", "pay01(old)"),  # a copy of a file beside it, and no data set
         ("PROD.LIB(PAY01", "PROD"),
         ("PAY01.cbl (1).txt", "PAY01"),

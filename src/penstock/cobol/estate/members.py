@@ -60,8 +60,8 @@ class Member(NamedTuple):
         return stem(self.path)
 
 
-_OF_LIBRARY = re.compile(r"[\w$#@-]+(?:\.[\w$#@-]+)+\(([A-Z$#@][A-Z0-9$#@]{0,7})\)", re.IGNORECASE)
-"""The beginning of a file's name that has the whole name of a data set member."""
+_OF_LIBRARY = re.compile(r"'?[\w$#@-]+(?:\.[\w$#@-]+)+\(([A-Z$#@][A-Z0-9$#@]{0,7})\)", re.IGNORECASE)
+"""The beginning of a file's name that has the whole name of a data set member, perhaps in the quotes of TSO."""
 
 
 def stem(path: str) -> str:
