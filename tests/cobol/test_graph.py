@@ -1544,6 +1544,10 @@ def test_a_program_that_starts_its_own_transaction_again_may_get_what_it_passes(
     [
         ("P.ID, S.T2.NAME INTO :A, :B FROM T1 P JOIN S.T2 ON P.X = S.T2.X", {("T1", "A", "is"), ("S.T2", "B", "is")}),
         ("COALESCE(P.ID, Q.ID), 1 INTO :A, :B FROM T1 AS P, T2 Q", {("T1", "A", "may"), ("T2", "A", "may")}),
+        (
+            "DECIMAL(P.X * P.Y, 7, 2) AS XY, 2 * (Q.X + 1) * Q.Y INTO :A, :B FROM T1 P, T2 Q",
+            {("T1", "A", "is"), ("T2", "B", "is")},
+        ),
         ("ID, MAX(X) INTO :A, :B FROM T1 WHERE X = (SELECT X FROM T2)", {("T1", "A", "is"), ("T1", "B", "is")}),
         (
             "ID, P.X INTO :A, :B FROM T1 P LEFT JOIN T2 Q ON P.X = Q.X",

@@ -86,6 +86,8 @@ def _tables(column: Sequence[str], named: dict[str, str]) -> frozenset[str] | No
     for at, word in enumerate(words):
         if words[at + 1 : at + 2] == ["("] or word in _OF_EXPRESSIONS or word[0] in _NO_NAME:
             continue
+        if word == "*" and at and words[at - 1][-1] not in ".(":
+            continue  # it multiplies; `*`, `P.*` and `COUNT(*)` mean all columns
         if word[0].isalpha() or word == "*" or (word[0] == "=" and len(word) > 1):
             table = named.get(word.rpartition(".")[0]) if word != "SELECT" else None
             if table is None:
