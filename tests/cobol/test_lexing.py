@@ -143,6 +143,14 @@ def test_row_26_blocks_may_declare() -> None:
     assert [block.kind for block in found.execs] == ["SQL"]
 
 
+@pytest.mark.parametrize("before", ["-" * 30, "01", "01  R", "NOTES"])
+def test_row_26_a_block_is_no_part_of_a_declaration_before_it_that_has_no_period(before: str) -> None:
+    """Row 26: a precompiler finds the block anywhere, as behind a line that someone has drawn."""
+    found = one(program("A.", data=(before, "    EXEC SQL INCLUDE REC END-EXEC.", "01  B PIC X.")))
+    assert found.copies == (Copy(6, 6, "REC", via="INCLUDE"),)
+    assert [entry.name for entry in found.entries if entry.word == "01"][-1] == "B"
+
+
 def test_row_26_an_unclosed_block_hides_nothing() -> None:
     """Row 26: the block is reported, and hides nothing after it."""
     source = scan(program("A.", "    EXEC CICS RETURN.", "B.", "    EXEC SQL COMMIT END-EXEC."))

@@ -58,7 +58,7 @@ ENTRY = re.compile(
     rf"|(?P<ends>END)\s++(?P<unit>{_UNITS})(?![\w-])\s*+(?>(?P<ended>{LITERAL}|{_NAME})|)(?>\s*+\.|)"
     rf"|(?P<id>{_IDS})\s*+\.?+\s*+(?>(?P<name>{LITERAL}|{_NAME}(?>(?:\.(?=[A-Z]){_NAME})*))|)"
     rf"(?>(?:\s++{_ATTRIBUTE})*)(?>\s*+\.|)"
-    rf"|(?P<word>{_NAME})(?>[\s,;]++(?>(?:NOT\s++)?OPTIONAL\s++|)(?P<second>(?!COPY\s){_NAME})|){_BODY}\.?+"
+    rf"|(?P<word>{_NAME})(?>[\s,;]++(?>(?:NOT\s++)?OPTIONAL\s++|)(?P<second>(?!COPY\s|EXEC\s++SQL\s){_NAME})|){_BODY}\.?+"
     rf"|[^\s,;.]{_BODY}\.?+)"
 )
 """The next sentence: one of the groups `block`, `division`, `ends` with `unit`, `id` with `name` and `external`, or `word`
