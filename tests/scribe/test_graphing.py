@@ -92,3 +92,19 @@ def test_a_program_says_how_long_the_columns_of_its_tables_are(tmp_path: Path) -
     found = growth(graph, nodes_named(graph, "P.NUM"), 2, carrying=Carrying(graph))
     columns = {one.node.name: (one.bytes, one.needed_bytes, one.certainty) for one in found if one.what == "column"}
     assert columns == {"S.PAY.NUMBER": (8, 10, "is")}
+
+
+@pytest.mark.proves("C-17")
+def test_a_field_of_what_cics_makes_of_a_mapset_stands_for_its_instances(tmp_path: Path) -> None:
+    """`MENU.NAMEI` is in each program that has COPY MENU, though no file is that copybook."""
+    (tmp_path / "menu.bms").write_text(
+        "MENU    DFHMSD TYPE=MAP,MODE=INOUT,LANG=COBOL\nM       DFHMDI SIZE=(24,80)\n"
+        "NAME    DFHMDF POS=(1,1),LENGTH=9\n        DFHMSD TYPE=FINAL\n"
+    )
+    for name in ("A", "B"):
+        (tmp_path / f"{name}.cbl").write_text(
+            f"PROGRAM-ID. {name}.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\nCOPY MENU.\n01 OWN PIC X.\n"
+        )
+    graph = graphing.draw(Root(str(tmp_path)), ["."]).graph
+    assert [node.name for node in nodes_named(graph, "menu.nameI")] == ["A.NAMEI", "B.NAMEI"]
+    assert nodes_named(graph, "menu.own") == nodes_named(graph, "menu.nameI", "paragraph") == []

@@ -162,6 +162,8 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
             for field in part.fields
             if kind in {None, "field"} and any(wanted in {one, f"{part.name}.{one}"} for one in field.conditions)
         ]
+    if not found and kind in {None, "field"}:
+        found = list(_generated(graph, wanted))
     instances = _instances(graph, [node for node in found if node.kind == "field"])
     return sorted(dict.fromkeys([*found, *instances]), key=lambda node: (KINDS.index(node.kind), node.name))
 
@@ -203,6 +205,15 @@ def _instances(graph: EstateGraph, fields: Sequence[NodeId]) -> Iterator[NodeId]
             for field, entry in zip(part.fields, declarations(part), strict=True):
                 if field.name and entry in asked:
                     yield field.node
+
+
+def _generated(graph: EstateGraph, wanted: str) -> Iterator[NodeId]:
+    """Yield the fields that programs copy from a copybook which is no file, as what CICS generates from a mapset."""
+    copybook, _, rest = wanted.partition(".")
+    for part in graph.parts:
+        for field in part.fields:
+            if rest and field.copybook == copybook and field.name.upper().endswith(f".{rest}"):
+                yield field.node
 
 
 class _Tree:
