@@ -735,6 +735,29 @@ def test_a_record_or_paragraph_may_begin_directly_behind_the_sequence_number() -
     ]
 
 
+def test_a_section_or_paragraph_may_begin_one_column_early() -> None:
+    """Column 7 of a source that counts columns in another way may hold the first digit of a header."""
+    lines = [
+        *(
+            "IDENTIFICATION DIVISION.",
+            "PROGRAM-ID. P.",
+            "PROCEDURE DIVISION.",
+            "010-A.",
+            "    PERFORM 020-B.",
+            "    GOBACK.",
+        ),
+        *("020-B  SECTION. ", "    DISPLAY 'B'.", "020-B-EXIT. EXIT.", "030-C.", "    DISPLAY 'C'.", "5 is no header."),
+    ]
+    source = scan("\n".join(" " * (6 if line[:3] in {"020", "030", "5 i"} else 7) + line for line in lines) + "\n")
+    found = facts(source, source.programs[0])
+    assert [(one.name, one.section) for one in found.paragraphs] == [
+        *(("010-A", None), ("", "020-B"), ("020-B-EXIT", "020-B"), ("030-C", "020-B")),
+    ]
+    assert [(warned.line, warned.text.rpartition(" as ")[2]) for warned in source.warnings] == [
+        *((7, "code"), (9, "code"), (10, "code"), (12, "a comment")),
+    ]
+
+
 @pytest.mark.parametrize("before", ["", "=COLS> "])
 def test_the_ruler_of_an_editor_is_no_continuation(before: str) -> None:
     """A ruler saved with the text has a hyphen in column 7, which must not join a paragraph to the sentence before."""

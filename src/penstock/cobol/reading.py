@@ -53,8 +53,11 @@ _MARKS = (_RULED, "\t", "*>", "*", "/", "|", ">>", "$", "?", "\\")
 _INCLUDING = ("-", "+")
 """The characters in column 1 that may begin the include of a librarian; all of such a line is shown."""
 _NO_INDICATORS = frozenset("$>?")
-_BEHIND_NUMBER = re.compile(r"\d{6}(?:(?:01|77)[ ]{2,}[A-Za-z]|\d+-[\w-]*\w\.[ ]*+\Z)")
-"""A record or a paragraph that begins directly behind the sequence number, which Unisys' compiler accepts."""
+_BEHIND_MARGIN = re.compile(
+    r"(?i)(?:\d{6}|[ ]{6})(?:(?:01|77)[ ]{2,}[A-Z]|\d+-[\w-]*\w(?:\.|[ ]++SECTION[ ]*+\.)[ ]*+(?:EXIT[ ]*+\.?[ ]*+)?\Z)"
+)
+"""A record, section or paragraph that begins directly behind the sequence number or the blanks in its place, as Unisys' compiler
+and those that count no columns accept it."""
 
 
 class SourceReading(NamedTuple):
@@ -348,7 +351,7 @@ class _Page:
             self._debugged[index] = _uncommented(text)
         elif indicator == "-":
             self._continue(index, text, stop)
-        elif indicator.isdecimal() and _BEHIND_NUMBER.match(line[:stop]):
+        elif indicator.isdecimal() and _BEHIND_MARGIN.match(line[:stop]):
             self.code[index] = indicator + text
             self.warnings.append(Warned(index + 1, f"column 7 holds {indicator!r}: read as code"))
         elif indicator not in _NO_INDICATORS and index not in self.marked and not _is_told(line):
