@@ -163,18 +163,18 @@ _TYPE, _TYPE_CHARS = re.compile(r"[\"']\w+::[\w:]*\Z"), 64
 
 def _named(text: str, at: int, _floor: int) -> Spans:
     """Return the value that a name calls a secret: any value if it is assigned, only a random one if more comes between."""
-    if _NOT_ITSELF.search(text, max(0, at - _BEFORE_CHARS), at):
-        return ()
+    # What rejects most values comes first, here and in `_keyed`: what is before the name is asked of one in fifty places.
     if (match := compiled(_ASSIGNED).match(text, at)) and (spans := _assigned(match)):
-        return spans
+        return () if _is_not_itself(text, at) else spans
     match = compiled(_LOOSE).match(text, at)
     if (
         match is None
+        or not is_key(match[2])
+        or _is_not_itself(text, at)
         or PUBLIC.search(match[1])
         or _PUBLIC_NAME.search(text, max(0, at - _BEFORE_CHARS), at)
         or _PASSED.match(match[1])
         or _OTHER.search(match[1])
-        or not is_key(match[2])
         or is_class(match[2])
         or is_member(match[2])
         or NO_SECRET.fullmatch(match[2])
@@ -187,6 +187,11 @@ def _named(text: str, at: int, _floor: int) -> Spans:
     if match[1] == ":" and match[2].startswith("//"):
         return ()  # the scheme of an address
     return to_end(text, match.span(2))
+
+
+def _is_not_itself(text: str, at: int) -> bool:
+    """Return whether what comes before a name makes it the name of something else."""
+    return _NOT_ITSELF.search(text, max(0, at - _BEFORE_CHARS), at) is not None
 
 
 def _element(text: str, at: int, floor: int) -> Spans:
@@ -203,16 +208,16 @@ def _element(text: str, at: int, floor: int) -> Spans:
 def _keyed(text: str, at: int, floor: int) -> Spans:
     """Return a random value after a name that ends in a word for such values, even without a sign between."""
     match = compiled(_KEYED).match(text, at)
+    if match is None or not is_key(match[1]):
+        return ()
     before = text[max(floor, at - _BEFORE_CHARS) : at]
-    if match is None or PUBLIC.search(before) or _PUBLIC_NAME.search(before) or _NOT_ITSELF.search(before):
+    if PUBLIC.search(before) or _PUBLIC_NAME.search(before) or _NOT_ITSELF.search(before):
         return ()
     if text[at : at + 3].lower() == "key" and _LOOKED_UP.search(before):
         return ()
     if _ANY_NAME.match(text, max(0, at - 2)) or (_OF_ITEM.fullmatch(match[0]) and _ALONE.search(before)):
         return ()
     if match[0].startswith("key") and _PRINTED.search(text, max(floor, at - _PRINTED_CHARS), at):
-        return ()
-    if not is_key(match[1]):
         return ()
     if (
         is_class(match[1])
