@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 from playwright.sync_api import sync_playwright  # type: ignore[import-not-found]
 
-from tests.inspection.drive_page import FAULTS, FLAGS, SHAPES, WIDTHS, Seen
+from tests.inspection.drive_page import FAULTS, FLAGS, SHAPES, TWO_SHAPES, WIDTHS, Seen
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -115,7 +115,7 @@ def main(chromium: str, url: str, token: str, *picture: str) -> None:
         page.click(".sessions a")
         told["plain"]["chart"] = page.locator("#chart").is_visible()
 
-        for shape in ("light", "narrow dark"):  # both colour schemes and both widths
+        for shape in TWO_SHAPES:
             width, scheme = SHAPES[shape]
             page = plain.watch(browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme))
             for name in ("overview", "session"):
