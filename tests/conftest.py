@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import signal
+from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -15,6 +16,9 @@ from hypothesis.internal.constants_ast import Constants
 
 from tests import forks
 from tests.environments import miss
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # The suite draws the same examples in each run, so that a failure is due to the current change; PENSTOCK_HYPOTHESIS=long draws
 # four hundred times as many at random. Hypothesis also draws constants from the modules imported so far. Which modules those are
@@ -114,20 +118,25 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         )
 
 
-@pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Keep the user's settings out of tests, and tests out of the user's store."""
-    for name in list(os.environ):
-        if name.startswith("PENSTOCK_") and name not in {
-            "PENSTOCK_HYPOTHESIS",
-            "PENSTOCK_TEST_REQUIRE",
-            "PENSTOCK_TEST_CONVERTERS",
-            "PENSTOCK_TEST_HOSTS",
-            "PENSTOCK_TEST_PRICES",
-            "PENSTOCK_TEST_SERVERS",
-            "PENSTOCK_TOOLS",
-            "PENSTOCK_DATA",
-        }:
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+@pytest.fixture(scope="session", autouse=True)
+def _clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the user's settings out of tests, and tests out of the user's store.
+
+    Once, not before each test: a test changes its environment by `monkeypatch`, which puts it back.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith("PENSTOCK_") and name not in {
+                "PENSTOCK_HYPOTHESIS",
+                "PENSTOCK_TEST_REQUIRE",
+                "PENSTOCK_TEST_CONVERTERS",
+                "PENSTOCK_TEST_HOSTS",
+                "PENSTOCK_TEST_PRICES",
+                "PENSTOCK_TEST_SERVERS",
+                "PENSTOCK_TOOLS",
+                "PENSTOCK_DATA",
+            }:
+                patch.delenv(name)
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+        yield
