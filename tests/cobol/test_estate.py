@@ -272,10 +272,18 @@ DUMMIES = b"""\
         ("//T EXEC P\n//S.MORE DD DSN=&HLQ..X", "S.MORE", ("A.X",)),
         ("//T EXEC P\n//S.SORTIN DD DSN=B\n//U.SORTIN DD DSN=C", "U.SORTIN", ("C",)),
         ("//T EXEC P,HLQ=C\n//S.NEW DD DSN=&HLQ..X", "S.NEW", ("C.X",)),
+        (
+            "// SET HLQ=B\n//T EXEC GONE,MBR=M\n//S.NEW DD DSN=&HLQ..X(&MBR)\n// DD DSN=&MORE",
+            "T.NEW",
+            ("B.X(M)", "&MORE"),
+        ),
     ],
 )
 def test_a_dd_has_the_data_sets_that_its_job_leaves_it(card: str, dd: str, expected: tuple[str, ...]) -> None:
-    """DUMMY and NULLFILE end them; a symbol before DSN may be one; an overriding job may use the procedure's symbols."""
+    """DUMMY and NULLFILE end them; a symbol before DSN may be one; an overriding job may use the procedure's symbols.
+
+    Of a procedure that is not here, those are known that the EXEC sets.
+    """
     members = [member("p.prc", "jcl", DUMMIES), member("j.jcl", "jcl", f"//J JOB\n{card}\n".encode())]
     steps = JobSteps(members).steps(members[1], members[1].jobs[0])
     found = [(f"{step.names[-1]}.{one.name}", one.read_dsns) for step in steps for _, one in step.dds]

@@ -163,9 +163,8 @@ def called(procedure: Job, step: JobStep, find: Find) -> Job:
     return _read(procedure.cards, dict(step.symbols), dict(step.around), find)[0]
 
 
-def overriding(dd: Dd, procedure: Job) -> Dd:
-    """Return what a job says of a DD of a procedure: its symbols have the values that they have in the procedure."""
-    symbols = dict(procedure.symbols)
+def overriding(dd: Dd, symbols: Mapping[str, str]) -> Dd:
+    """Return what a job says of a DD of a procedure, with the values that the symbols have in the procedure."""
     first, *others = (_dd(card._replace(operands=_substituted(card.operands, symbols))) for card in dd.cards)
     return reduce(_concatenated, others, first)
 

@@ -129,13 +129,17 @@ class JobSteps:
             known: The in-stream procedures of the job, by their names in capitals.
         """
         names = (*around.names, key(step.name) or f"STEP{step.line}")
-        dds = _changed([(dd.path or member.path, dd) for dd in step.dds], said)
+        name = key(step.procedure or "")
+        found = known.get(name) or _nearest(self._procedures.get(name, ()), member.path) if name else None
+        own = step.dds
+        if name and found is None:
+            # What PROC says is not here, but what the EXEC says is.
+            own = tuple(overriding(dd, dict((*step.around, *step.symbols))) for dd in own)
+        dds = _changed([(dd.path or member.path, dd) for dd in own], said)
         one = RunningStep(names, step, dds, (*around.places, (member.path, step.line)), around.above, is_missing=False)
         if step.procedure is None:
             yield self._controlled(one)
             return
-        name = key(step.procedure)
-        found = known.get(name) or _nearest(self._procedures.get(name, ()), member.path)
         yield self._controlled(one._replace(dds=dds if found is None else (), is_missing=found is None))
         if found is None or name in one.above or len(one.above) >= _MAX_DEPTH:
             return
@@ -183,7 +187,7 @@ def _meant(dds: Sequence[tuple[str, Dd]], procedure: Job) -> list[tuple[int, tup
     for path, dd in dds:
         if dd.step is not None:
             at = numbers.get(key(dd.step), -1)
-        found.append((at, (path, overriding(dd, procedure))))
+        found.append((at, (path, overriding(dd, dict(procedure.symbols)))))
     return found
 
 
