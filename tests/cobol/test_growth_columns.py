@@ -7,7 +7,7 @@ from tests.cobol.sources import program
 from tests.cobol.test_graph import graph_of
 
 from penstock.cobol.facts.hosted import host_columns
-from penstock.cobol.graph import Carrying, Grown, growth, nodes_named
+from penstock.cobol.graph import Carrying, Grown, column_named, growth, nodes_named
 
 TABLE = b"CREATE TABLE S.T (A CHAR(4) NOT NULL, B DECIMAL(5, 2), C INTEGER, D CHAR(9), E DATE);\n"
 
@@ -208,3 +208,19 @@ def test_what_subqueries_compare_is_found_at_any_depth(text: str, uses: list[str
     """A subquery may name the tables of the query around it; a column without a qualifier is of its own single table."""
     found = [one for one in host_columns(text) if one.way == "compared"]
     assert [f"{one.host} {one.table}.{one.column}" for one in found] == uses
+
+
+def test_a_column_is_found_by_each_of_its_names_with_all_its_fields() -> None:
+    """Statements may leave out the schema, or the column if they state all values; a field may be in two tables."""
+    source = program(
+        "    EXEC SQL INSERT INTO U (A) VALUES (:F) END-EXEC.",
+        "    EXEC SQL INSERT INTO T (A) VALUES (:F) END-EXEC.",
+        "    EXEC SQL INSERT INTO S.T VALUES (:G, 1, 2, 'X', CURRENT DATE) END-EXEC.",
+        "    EXEC SQL INSERT INTO R.T (A) VALUES (:H) END-EXEC.",
+        data=("01 F PIC X.", "01 G PIC X.", "01 H PIC X."),
+    )
+    graph = graph_of({"p.cbl": source.encode(), "t.ddl": TABLE})
+    assert column_named(graph, "s.t.a") == (["S.T"], ["P.F", "P.G"])
+    assert column_named(graph, "A") == (["S.T", "U", "R.T"], ["P.F", "P.G", "P.H"])
+    assert column_named(graph, "U.A") == (["U"], ["P.F"])
+    assert column_named(graph, "P.F") == ([], [])

@@ -226,22 +226,11 @@ def _nothing(name: str, kind: Kind | None, estate: DrawnEstate) -> str:
 
 def _column_of(name: str, graph: EstateGraph) -> str:
     """Return that a name is a column of a table, with what can be asked for instead; empty if it is none."""
-    of, _, column = name.upper().rpartition(".")
-    tables = {
-        table.name.upper(): None
-        for member in graph.members
-        for table in member.tables
-        if any(one.name.upper() == column for one in table.columns)
-    }
-    fields: dict[str, str] = {}
-    for part in graph.parts:
-        for use in part.columns:
-            if use.column == column:
-                tables.setdefault(use.table, None)
-                fields.setdefault(part.fields[use.field].name, use.table)
-    meant = [table for table in tables if of in {"", table, table.rpartition(".")[2]}]
-    if not meant:
+    from penstock.cobol.graph import column_named
+
+    tables, fields = column_named(graph, name)
+    if not tables:
         return ""
-    held = [field for field, table in fields.items() if table in meant][:_MAX_NAMES]
-    ways = f", or a field that is stored in it or read from it: {', '.join(held)}" if held else ""
-    return f"{name} is a column of {' and '.join(meant[:_MAX_NAMES])}. Ask for the table{ways}."
+    held = ", ".join(fields[:_MAX_NAMES])
+    ways = f", or a field that is stored in it or read from it: {held}" if held else ""
+    return f"{name} is a column of {' and '.join(tables[:_MAX_NAMES])}. Ask for the table{ways}."

@@ -14,6 +14,7 @@ Values in, values out. Law: the citations of every edge support it.
 from __future__ import annotations
 
 from .carrying import Carrying
+from .columns import column_named
 from .consequences import Grown
 from .estates import EstateGraph
 from .growth import growth
@@ -38,6 +39,7 @@ __all__ = [
     "ProgramPart",
     "TreeEdge",
     "Verb",
+    "column_named",
     "growth",
     "impact",
     "nodes_named",

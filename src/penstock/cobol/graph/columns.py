@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .consequences import Wave
+    from .estates import EstateGraph
     from .growing import GrowingEstate
     from .sizes import Size
     from .values import Certainty, ColumnUse, ProgramPart
@@ -133,9 +134,38 @@ class Columns:
         return shortest if shortest is None or is_one else shortest._replace(certainty="may")
 
 
+def column_named(graph: EstateGraph, name: str) -> tuple[list[str], list[str]]:
+    """Return the tables that have a column, and the fields that are stored in it or read from it, each once.
+
+    Args:
+        graph: The graph.
+        name: The column, also with its table, and that with its schema, in any case.
+    """
+    of, _, column = name.upper().rpartition(".")
+    tables: dict[str, None] = {}
+    places: set[tuple[str, str]] = set()
+    """What INSERTs by position call the column, by the name of its table without schema."""
+    for table in (table for member in graph.members for table in member.tables):
+        said = table.name.upper()
+        for at, one in enumerate(table.columns, 1):
+            if one.name.upper() == column and not _is_of_another_schema(of, said):
+                tables.setdefault(said)
+                places.add((_bare(said), f"{at}/{len(table.columns)}"))
+    fields: dict[str, None] = {}
+    for part in graph.parts:
+        for use in part.columns:
+            is_it = use.column == column or (_bare(use.table), use.column) in places
+            if is_it and not _is_of_another_schema(of, use.table):
+                fields.setdefault(part.fields[use.field].name)
+                if all(_is_of_another_schema(one, use.table) for one in tables):
+                    tables.setdefault(use.table)
+    return list(tables), list(fields)
+
+
 def _is_of_another_schema(one: str, other: str) -> bool:
     """Return whether two statements name tables of two schemas; one that leaves out the schema, or its place, may mean any."""
-    return any(a != b for a, b in zip(reversed(one.split(".")), reversed(other.split(".")), strict=False))
+    parts = zip(reversed(one.split(".")), reversed(other.split(".")), strict=False)
+    return any(a and b and a != b for a, b in parts)
 
 
 def _bare(table: str) -> str:
