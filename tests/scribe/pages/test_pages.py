@@ -341,6 +341,22 @@ def test_programs_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> N
     assert sorted(told) == ["TWO", "new/one.cbl", "old/one.cbl"]
 
 
+def test_a_job_leads_to_the_program_in_the_nearest_folder(tmp_path: Path) -> None:
+    """Several folders of an estate may each have a job and a program MENU."""
+    for shop in ("one", "two"):
+        (tmp_path / shop).mkdir()
+        (tmp_path / shop / "menu.cbl").write_text("       ID DIVISION.\n       PROGRAM-ID. MENU.\n")
+        (tmp_path / shop / f"{shop}.jcl").write_text(f"//{shop.upper()} JOB\n//S1 EXEC PGM=MENU\n")
+    assert main(["document", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
+    index = (tmp_path / "out" / "index.md").read_text()
+    rows = re.findall(r"(?m)^\|.*S1.*\((programs/MENU[^)]*)\).*\b(one|two)/", index)
+    of = {shop: json.loads((tmp_path / "out" / page.replace(".md", ".json")).read_text()) for page, shop in rows}
+    assert {shop: document["header"]["file_name"] for shop, document in of.items()} == {
+        "one": "one/menu.cbl",
+        "two": "two/menu.cbl",
+    }
+
+
 def _headings(page: str) -> list[str]:
     return re.findall(r"<h2 id=[^>]*>([^<]*)</h2>", page)
 

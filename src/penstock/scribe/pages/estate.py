@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
-from penstock.cobol.estate.members import stem
+from penstock.cobol.estate.members import shared_folders, stem
 from penstock.cobol.scope import NamedEntry, ProgramNames, ProgramPlace
 from penstock.scribe.pages.blocks import CodeSpan, DocumentLink, GraphNode, ParagraphLink
 
@@ -175,9 +175,9 @@ class NameIndex:
     """What a name means: a program with a page, or one outside the estate.
 
     Programs are known by their names, regardless of case, and by their other entries (ENTRY). Of two programs with the same name,
-    the one in the file that uses the name is meant, else the first; a program's own name wins over another's entry. Copybooks are
-    known by their files, because several may have the same name and each program has taken one of them; so are their users.
-    Programs in CL are known by their names alone, in capitals.
+    the one in the file that uses the name is meant, else the nearest by folders, else the first; a program's own name wins over
+    another's entry. Copybooks are known by their files, because several may have the same name and each program has taken one of
+    them; so are their users. Programs in CL are known by their names alone, in capitals.
     """
 
     def __init__(
@@ -185,9 +185,9 @@ class NameIndex:
     ) -> None:
         self._in_cl = frozenset(in_cl)
         self._names: dict[str, str] = {}
-        self._pages: dict[str, str] = {}
-        self._inner: dict[tuple[str, str], str] = {}
-        """The pages of programs that are not the first with their name, by the file and the name."""
+        self._pages: dict[str, list[str]] = {}
+        """The pages of programs by their names, in the order of their files."""
+        self._paths = {page: str(document["header"]["file_name"]) for page, document in programs.items()}
         self._files: dict[str, str] = {}
         self._items: dict[str, frozenset[int]] = {}
         self._paragraphs: dict[str, dict[str, int]] = {}
@@ -198,8 +198,8 @@ class NameIndex:
             # `setdefault` throughout: the first of several stays, and documents come in the order of their files.
             header, name = document["header"], name_of(document)
             self._names[page] = name
-            if header["program_id"] and self._pages.setdefault(header["program_id"].upper(), page) != page:
-                self._inner.setdefault((header["file_name"], header["program_id"].upper()), page)
+            if header["program_id"]:
+                self._pages.setdefault(header["program_id"].upper(), []).append(page)
             self._files.setdefault(header["file_name"], program_path(page))
             self._use(DocumentLink(name, program_path(page)), header["program_type"], document["copybooks_used"])
             own.append(((header["program_id"] or "").upper(), page))
@@ -207,7 +207,7 @@ class NameIndex:
             entries += [(entry["name"].strip("'\"").upper(), page) for entry in points]
         # Only after all programs have their own names: an ENTRY may have the name of a program in another file.
         for name, page in entries:
-            self._pages.setdefault(name, page)
+            self._pages.setdefault(name, [page])
         self._entries = [*own, *entries]
         """What a CALL may name, with the page of its program."""
         places = {
@@ -244,7 +244,11 @@ class NameIndex:
 
     def _page(self, name: str, file: str) -> str | None:
         """Return the page of a program that a file names."""
-        return self._inner.get((file, name.upper())) or self._pages.get(name.upper())
+
+        def near(page: str) -> tuple[bool, int]:
+            return self._paths[page] == file, shared_folders(self._paths[page], file)
+
+        return max(self._pages.get(name.upper(), ()), key=near, default=None)
 
     def called_page(self, name: str, caller: Json) -> str | None:
         """Return the page of what a program means by a name; a contained program is visible in few places.

@@ -75,7 +75,10 @@ def around(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
     control: dict[str, Column] = {
         "Program": code("name"),
         "Calls": lambda one: _below(
-            (names.piece(call["program"]), f" line {call['line']}" + ("" if call["is_sure"] else ", perhaps"))
+            (
+                names.piece(call["program"], one["path"]),
+                f" line {call['line']}" + ("" if call["is_sure"] else ", perhaps"),
+            )
             for call in one["calls"]
         ),
         "Copies": lambda one: _below(
@@ -258,7 +261,7 @@ def _entrances(estate: EstateView, names: NameIndex) -> list[Block]:
     # Both kinds become rows of one shape, with the cell of what they run made here: only a transaction may lead nowhere.
     rows: list[Json] = [{**one, "kind": "transaction", "runs": started(one)} for one in estate["transactions"]]
     rows += (
-        {**job, "runs": joined(map(names.piece, job["runs"]))}
+        {**job, "runs": joined(names.piece(name, job["path"]) for name in job["runs"])}
         for job in estate["jobs"]
         if job["kind"] == "job" and job["runs"]
     )
@@ -341,7 +344,7 @@ def _jobs(jobs: Sequence[JobView], names: NameIndex) -> list[Block]:
         {
             "Job": lambda at: (CodeSpan(at[0]["name"]), *(procedure if at[0]["kind"] == "procedure" else ())),
             "Step": lambda at: (CodeSpan(at[1]["name"]),),
-            "Runs": lambda at: _runs(at[1], names),
+            "Runs": lambda at: _runs(at[1], at[0]["path"], names),
             "DD names": lambda at: joined((CodeSpan(_dd(dd)) for dd in at[1]["dds"]), BELOW),
             "Where": lambda at: (CodeSpan(at[0]["path"]), f" line {at[1]['line']}"),
         },
@@ -358,9 +361,9 @@ def _dd(dd: DdView) -> str:
     return f"{dd['name']} = {', '.join(dd['datasets'])}" if dd["datasets"] else dd["name"]
 
 
-def _runs(step: StepView, names: NameIndex) -> Cell:
-    """Return what a step runs: programs, a procedure, or programs that a procedure of the system runs for it."""
-    program = joined(map(names.piece, step["programs"]))
+def _runs(step: StepView, path: str, names: NameIndex) -> Cell:
+    """Return what a step of the job in a file runs: programs, a procedure, or programs that the system's procedure runs for it."""
+    program = joined(names.piece(name, path) for name in step["programs"])
     procedure: Cell = (
         (*((" by ",) if program else ()), CodeSpan(step["procedure"]), " ", Tag("procedure"))
         if step["procedure"]
