@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import sys
 from functools import cache
 from pathlib import Path
@@ -16,6 +18,7 @@ from penstock.cobol import scan
 from penstock.cobol.estate import Copybooks, Member, kind_of, member
 from penstock.cobol.facts import facts
 from penstock.cobol.graph import Carrying, EstateGraph, Grown, growth, impact, nodes_named, part_of
+from penstock.cobol.graph.export import edges_csv, nodes_csv
 from penstock.cobol.program import key
 
 if TYPE_CHECKING:
@@ -774,6 +777,18 @@ def test_a_file_on_a_device_has_the_name_of_its_select() -> None:
     assert bound(files) == shared | {"F.STOCK-FILE stock.dat is"}
     job = {"J.jcl": b"//J JOB 1\n//S EXEC PGM=A\n//DISK DD DSN=A.B,DISP=SHR\n"}
     assert not {one for one in bound(files | job) if "Stock-File" in one}
+
+
+def test_no_name_is_a_formula_in_an_export_for_spreadsheets() -> None:
+    """A source decides how a name or a path begins; without the mark in front it is read as it was."""
+    text = sources.program('    CALL "=1+1".', '    CALL "\'A".', name="ONE")
+    graph = graph_of({"=one.cbl": text.encode()})
+    nodes = list(csv.DictReader(io.StringIO("".join(nodes_csv(graph)))))
+    edges = list(csv.DictReader(io.StringIO("".join(edges_csv(graph)))))
+    cells = {cell for row in (*nodes, *edges) for cell in row.values()}
+    assert not [cell for cell in cells if cell[:1] in {"=", "+", "-", "@"}]
+    assert {"'=1+1", "'=one.cbl"} <= cells
+    assert {node.name for node in graph.nodes()} <= {cell.removeprefix("'") for cell in cells}
 
 
 def test_the_name_of_a_file_may_be_composed() -> None:

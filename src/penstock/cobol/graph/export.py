@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .estates import EstateGraph
     from .values import EstateEdge
 
+_FORMULA = tuple("=+-@\t\r\n'\uff1d\uff0b\uff0d\uff20")
+"""What begins a text that a spreadsheet may calculate (OWASP, CSV Injection), and the mark that makes it a text."""
 NODE_COLUMNS = ("id", "kind", "name", "path", "line")
 EDGE_COLUMNS = ("from", "verb", "to", "certainty", "why", "citations")
 
@@ -42,12 +44,12 @@ def as_json(graph: EstateGraph) -> Iterator[str]:
 
 
 def nodes_csv(graph: EstateGraph) -> Iterator[str]:
-    """Yield the nodes as CSV, with a heading."""
+    """Yield the nodes as CSV, with a heading; a text that a spreadsheet may take for a formula has `'` in front."""
     return _rows(NODE_COLUMNS, _nodes(graph))
 
 
 def edges_csv(graph: EstateGraph) -> Iterator[str]:
-    """Yield the edges as CSV, with a heading; citations are `PATH:LINE`, separated by blanks."""
+    """Yield the edges as CSV, like the nodes; citations are `PATH:LINE`, separated by blanks."""
     rows = (
         (
             node_id(edge.source),
@@ -109,7 +111,7 @@ def _rows(heading: tuple[str, ...], rows: Iterator[tuple[Any, ...]]) -> Iterator
     line = _Line()
     writer = csv.writer(line, lineterminator="\n")
     for row in (heading, *rows):
-        writer.writerow(row)
+        writer.writerow([f"'{one}" if isinstance(one, str) and one.startswith(_FORMULA) else one for one in row])
         yield line.text
 
 
