@@ -46,7 +46,8 @@ _REPLACED = re.compile(r"==([^=]*)==\s*BY\s*==([^=]*)==", re.IGNORECASE)
 _COPIED_WITH = re.compile(
     r"\bCOPY\s+['\"]?([\w$#@-]+)(?:\.\w+)?[^.]*?\bREPLACING\b([^.]*(?:\.(?!\s)[^.]*)*)", re.IGNORECASE
 )
-_JOINED_WITH = re.compile(r"\bCOPY\s+['\"]?([\w$#@-]+)[^.]*?\bJOINING\s+(\S+)\s+(?:AS\s+)?PREFIX\b")
+_JOINED_WITH = re.compile(r"\bCOPY\s+['\"]?([\w$#@-]+)[^.]*?\bJOINING\s+(\S+)\s+(?:AS\s+)?(PREFIX|SUFFIX)\b")
+_HYPHENS = ("-", "\uff0d")
 _UNNAMED = re.compile(r"\.STEP\d+$")
 _NUMBER = re.compile(r"#\d+$")  # of items of one name
 _TAGGED = re.compile(r"([\w-]*)[:(][\w-]+[:)]([\w-]*)")
@@ -145,8 +146,9 @@ class Citations:
                 self._means[word].append({name})
         for name, given in _COPIED_WITH.findall(whole):
             self._copied_with[name].update(_words(given))
-        for name, word in _JOINED_WITH.findall(whole):
-            self._copied_with[name].update(f"{word}{hyphen}" for hyphen in "-\uff0d")
+        for name, word, side in _JOINED_WITH.findall(whole):
+            given = (f"{word}{hyphen}" if side == "PREFIX" else f"{hyphen}{word}" for hyphen in _HYPHENS)
+            self._copied_with[name].update(given)
         self._replaced[path] = [(set(_words(before)), set(_words(after))) for before, after in _REPLACED.findall(whole)]
 
     def _screen(self, record: _Record, text: str) -> _Record:
@@ -205,6 +207,9 @@ class Citations:
             given = self._copied_with[_stem(path)]
             rests = {name[len(new) :] for name in names for new in given if name.startswith(new)}
             if "" in rests or any(word.endswith(rest) for rest in rests for word in words):
+                return True
+            begun = {name.removesuffix(new) for name in names for new in given if new.startswith(_HYPHENS)} - names
+            if not begun.isdisjoint(words):
                 return True
             return any(not ends.isdisjoint(_parted(word)) for word in words) or any(
                 name.startswith(before) and name.endswith(behind) for before, behind in tagged for name in names

@@ -124,13 +124,14 @@ def test_a_place_may_name_an_end_by_another_word(line: int, to: str | None) -> N
     assert judge.name_an_end(edge) is (to is not None)
 
 
-def test_a_name_that_joining_makes_is_declared_in_the_copybook() -> None:
+@pytest.mark.parametrize(("side", "name"), [("PREFIX", "{}\uff0d\u91d1\u984d"), ("SUFFIX", "\u91d1\u984d\uff0d{}")])
+def test_a_name_that_joining_makes_is_declared_in_the_copybook(side: str, name: str) -> None:
     """The copybook's line has the rest of the name, and a name with another word is none of it."""
-    texts = {"PAY.cbl": " COPY BOOK OF LIB JOINING \u65e7 AS PREFIX.", "BOOK.cpy": " 05 \u91d1\u984d PIC 9."}
+    texts = {"PAY.cbl": f" COPY BOOK OF LIB JOINING \u65e7 AS {side}.", "BOOK.cpy": " 05 \u91d1\u984d PIC 9."}
     files = named([(path, text.encode()) for path, text in texts.items()])
     judge = Citations(files, view(files))
     for word, is_named in (("\u65e7", True), ("\u65b0", False)):
-        to = f"field PAY.{word}\uff0d\u91d1\u984d"
+        to = f"field PAY.{name.format(word)}"
         edge = {"from": "program NOBODY", "to": to, "citations": [{"path": "BOOK.cpy", "line": 1}]}
         assert judge.name_an_end(edge) is is_named
 
