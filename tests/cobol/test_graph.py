@@ -1478,6 +1478,21 @@ def test_members_of_one_name_are_taken_from_the_nearest_folder() -> None:
     assert all({place.path[0] for place in one.citations} == {one.source.name[4]} for one in edges)
 
 
+def test_what_one_of_equally_near_procedures_does_is_in_doubt() -> None:
+    """The first is shown, and may be another; a procedure in the stream of the job is the only one."""
+    text = b"//MAKE PROC\n//P EXEC PGM=USE\n//P2 EXEC PGM=IDCAMS\n//SYSIN DD *\n  DEFINE CLUSTER(NAME(%b.DATA))\n/*\n"
+    files = {
+        "one/RUN.jcl": b"//RUN JOB\n//S EXEC MAKE\n",
+        "own/OWN.jcl": b"//OWN JOB\n" + text % b"C" + b"// PEND\n//S EXEC MAKE\n",
+        "a/MAKE.prc": text % b"A",
+        "b/MAKE.prc": text % b"B",
+    }
+    said = {(one.source.name, one.target.name): (one.certainty, one.why) for one in graph_of(files).drawn}
+    doubt = ("may", "several procedures are called MAKE")
+    assert said["RUN.S.P", "USE"] == said["RUN.S.P2", "A.DATA"] == doubt
+    assert said["OWN.S.P", "USE"] == ("is", "")
+
+
 @pytest.mark.proves("C-17")
 def test_idcams_reads_what_it_exports() -> None:
     """EXPORT names the data set that it reads, and the DD that it writes; to disconnect a catalog reads nothing."""

@@ -115,7 +115,7 @@ class JobStep(NamedTuple):
     around: tuple[tuple[str, str], ...] = ()
     """The values of symbols where a procedure is run: they apply in it too, unless its PROC or the EXEC says otherwise."""
     doubt: str = ""
-    """Why the step of a script may run another program; "" if it cannot."""
+    """Why a step may run another program, or be one of another procedure; "" if it cannot."""
 
 
 class Job(NamedTuple):

@@ -3,7 +3,7 @@
 What a job says of a procedure's DD overrides it as in JCL: only the given parameters are replaced, and of concatenated data
 sets only as many as the job names, but for those where it names none. Members that INCLUDE names are put in place, and so are
 the control statements of a member that a DD reads (`SYSIN DD DSN=LIB(MEMBER)`). Of several members of one name, the one in the
-nearest folder is meant.
+nearest folder is meant; of several procedures that are equally near, the first, in doubt.
 
 Leaves to others: what programs do with the data. Law: procedures and includes that name themselves end; a step that runs a
 procedure comes before the steps of that procedure.
@@ -144,10 +144,17 @@ class JobSteps:
         if found is None or name in one.above or len(one.above) >= _MAX_DEPTH:
             return
         inner_member, procedure = found[0], called(found[1], step, self._cards_near(found[0].path))
+        doubt = step.doubt or ("" if name in known else self._doubt(name, member.path))
         meant = _meant(dds, procedure)
         for number, inner in enumerate(procedure.steps):
             inside = one._replace(above=(*one.above, name))
-            yield from self._of_step(inner_member, inner, tuple(dd for at, dd in meant if at == number), inside, known)
+            here = tuple(dd for at, dd in meant if at == number)
+            yield from self._of_step(inner_member, inner._replace(doubt=doubt or inner.doubt), here, inside, known)
+
+    def _doubt(self, name: str, path: str) -> str:
+        """Return why a procedure that the job at a path runs may be another one; "" if it cannot."""
+        shared = [shared_folders(at, path) for at in {member.path for member, _ in self._procedures[name]}]
+        return f"several procedures are called {name}" if shared.count(max(shared)) > 1 else ""
 
     def _controlled(self, one: RunningStep) -> RunningStep:
         """Return a step with the control statements of the members that its DDs read, and with the programs that they run."""

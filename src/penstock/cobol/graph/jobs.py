@@ -276,10 +276,10 @@ def repro(step: StepOfJob) -> Iterator[EstateEdge]:
         for way, name in REPRO_SETS.findall("\n".join(dd.in_stream)):
             target = NodeId("dataset", data_set(name.strip("'"), step.job.name))
             verb: Verb = "writes" if way.upper() == "O" else "reads"
-            yield EstateEdge(step.node, verb, target, "is", stated_at(path, dd))
+            yield _controlled(step, verb, target, path, dd)
         for name in _EXPORTED.findall(idcams_control(dd)) if key(dd.name) == "SYSIN" else ():
             target = NodeId("dataset", data_set(name.strip("'"), step.job.name))
-            yield EstateEdge(step.node, "reads", target, "is", stated_at(path, dd))
+            yield _controlled(step, "reads", target, path, dd)
 
 
 def catalogued(step: StepOfJob) -> Iterator[EstateEdge]:
@@ -295,7 +295,13 @@ def catalogued(step: StepOfJob) -> Iterator[EstateEdge]:
                 if "*" not in name:
                     target = NodeId("dataset", data_set(name.strip("'"), step.job.name))
                     verb: Verb = "deletes" if said["deleted"] else "creates"
-                    yield EstateEdge(step.node, verb, target, "is", stated_at(path, dd))
+                    yield _controlled(step, verb, target, path, dd)
+
+
+def _controlled(step: StepOfJob, verb: Verb, target: NodeId, path: str, dd: Dd) -> EstateEdge:
+    """Return what a control statement in a DD, which is in the file of a path, has a step do."""
+    doubt = step.step.doubt
+    return EstateEdge(step.node, verb, target, "may" if doubt else "is", stated_at(path, dd), doubt)
 
 
 def stated_at(path: str, dd: Dd) -> tuple[CitedLine, ...]:
@@ -321,19 +327,20 @@ def tables(step: StepOfJob) -> Iterator[EstateEdge]:
     for path, dd in step.dds if programs & (_RUN_SQL | _DB2_UTILITIES) else ():
         if key(dd.name) != "SYSIN" or not dd.in_stream:
             continue
-        cited = stated_at(path, dd)
+        cited, doubt = stated_at(path, dd), step.step.doubt
         control = _SQL_COMMENT.sub("", _uncommented("\n".join(dd.in_stream)))
         control = _SCHEMA_VARIABLE.sub("", control)
         if programs & _DB2_UTILITIES:
             for way, name in _DB2_LOADS.findall(control):
                 table = NodeId("table", key(name.replace('"', "")))
-                yield EstateEdge(step.node, "writes" if way.upper() == "INTO" else "reads", table, "is", cited)
+                yield _controlled(step, "writes" if way.upper() == "INTO" else "reads", table, path, dd)
             texts = _SELECTED.findall(control)
         else:
             texts = control.split(";")
         for text in texts:
             operation, named = statement(text)
-            yield from sql_edges(step.node, operation, [NodeId("table", key(name)) for name in named], "is", cited)
+            names = [NodeId("table", key(name)) for name in named]
+            yield from sql_edges(step.node, operation, names, "may" if doubt else "is", cited, doubt)
 
 
 def listed(found: Iterable[str]) -> set[str]:
