@@ -160,6 +160,8 @@ def test_control_reaches_what_follows_copied_paragraphs_as_if_they_stood_there(c
         (" IF A = 1 STOP RUN.\n", "PERFORM ABEND-RTN", True),
         (" IF A = 1 EXIT PARAGRAPH.\n GOBACK.\n", "PERFORM ABEND-RTN", True),
         (" IF A = 1 GO TO ABEND-EXIT.\n GOBACK.\nABEND-EXIT.\n EXIT.\n", "PERFORM ABEND-RTN THRU ABEND-EXIT", True),
+        (" PERFORM LAST-RTN.\nLAST-RTN.\n STOP RUN.\n", "PERFORM ABEND-RTN", False),
+        (" PERFORM LAST-RTN UNTIL A = 1.\nLAST-RTN.\n STOP RUN.\n", "PERFORM ABEND-RTN", True),
         # Not in a main program, where it does nothing, and not if it may be performed no times.
         (" EXIT PROGRAM.\n", "PERFORM ABEND-RTN", True),
         (" STOP RUN.\n", "PERFORM ABEND-RTN UNTIL A = 1", True),

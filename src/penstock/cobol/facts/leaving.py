@@ -28,6 +28,8 @@ _SKIPPING = frozenset({"GO TO", "NEXT SENTENCE", "ALTER", *_ESCAPES})
 _LOOPS = frozenset({"UNTIL", "VARYING", "TIMES"})
 _FAR = 200
 """The number of paragraphs followed from the start of a range, beyond which it is assumed to return."""
+_DEEP = 10
+"""The number of paragraphs that perform each other, in turn, before one stops; beyond it, the first is assumed to return."""
 
 
 class Ends(NamedTuple):
@@ -102,23 +104,36 @@ def open_ends(code: Code, nodes: Sequence[Sequence[Node]], edges: Sequence[Contr
 
 def _stopping(code: Code) -> frozenset[str]:
     """Return the copied paragraphs that control never gets past, in capitals: a statement outside of any branch leaves for good,
-    and none before it may skip it. What they perform and jump to is not followed.
+    or performs another such paragraph, and none before it may skip it. What they jump to is not followed.
 
     Where an error leads to a label, it may lead to the end of a range that begins with one of them, so that none counts.
     """
     gotos = (jump for piece in code.pieces for jump in piece.program.gotos)
     if any(jump.via.startswith(("HANDLE", "WHENEVER")) for jump in gotos):
         return frozenset()
-    stops: dict[tuple[str, str], bool | None] = {}
-    for said in code.said:
-        if said.copybook is not None and said.header:
-            at = key(said.header), said.copybook
+    copied = [said for said in code.said if said.copybook is not None and said.header]
+    stopping: frozenset[str] = frozenset()
+    for _ in range(_DEEP):
+        stops: dict[tuple[str, str], bool | None] = {}
+        for said in copied:
+            at = key(said.header), said.copybook or ""
             if stops.setdefault(at, None) is None:
                 if said.verb in _SKIPPING:
                     stops[at] = False
-                elif not said.depth and said.verb != "EXIT PROGRAM" and _leaves(said, frozenset()):
+                elif not said.depth and _stops(said, stopping):
                     stops[at] = True
-    return frozenset({name for name, _ in stops} - {name for (name, _), does_stop in stops.items() if not does_stop})
+        before = stopping
+        stopping = frozenset({name for name, _ in stops} - {name for (name, _), does in stops.items() if not does})
+        if stopping == before:
+            break
+    return stopping
+
+
+def _stops(said: ReadStatement, stopping: AbstractSet[str]) -> bool:
+    """Return whether a statement of a copied paragraph leaves for good, or performs one of the paragraphs that do."""
+    if said.verb == "PERFORM":
+        return len(said.keys) == 2 and said.operand in stopping
+    return said.verb != "EXIT PROGRAM" and _leaves(said, frozenset())
 
 
 def divided(nodes: Sequence[Node]) -> list[list[Node]]:
