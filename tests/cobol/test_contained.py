@@ -135,6 +135,26 @@ def test_a_contained_program_is_called_where_the_language_knows_it() -> None:
 
 
 @pytest.mark.proves("C-16")
+def test_what_the_program_around_declares_is_no_parameter() -> None:
+    """A compiler refuses it, but such a source is read like any other."""
+    lines = (
+        *("PROGRAM-ID. AROUND.", "DATA DIVISION.", "WORKING-STORAGE SECTION."),
+        *(
+            "01 SHOWN PIC X GLOBAL.",
+            "01 V PIC X.",
+            "PROCEDURE DIVISION.",
+            "CALL 'WITHIN' USING V RETURNING V.",
+            "GOBACK.",
+        ),
+        *("PROGRAM-ID. WITHIN.", "PROCEDURE DIVISION USING SHOWN RETURNING SHOWN.", "MOVE 'A' TO SHOWN.", "GOBACK."),
+        *("END PROGRAM WITHIN.", "END PROGRAM AROUND."),
+    )
+    source = scan("\n".join(lines) + "\n", source_format="free")
+    graph = EstateGraph(part_of(facts(source, one), one, "a.cbl") for one in source)
+    assert _sentences(graph, "passes to") == {"AROUND.V passes to WITHIN is"}
+
+
+@pytest.mark.proves("C-16")
 @pytest.mark.parametrize("paths", [("a.cbl",), ("a.cbl", "b.cbl")])
 def test_global_data_and_files_are_those_of_the_program_around(paths: tuple[str, ...]) -> None:
     """What a contained program does not declare comes from the nearest program around it that says GLOBAL, and from no other."""

@@ -659,6 +659,21 @@ def _depths(code: str) -> str:
 
 
 @pytest.mark.parametrize(
+    ("given", "using", "returning"),
+    [
+        ("USING A AS BINARY-LONG, BY VALUE B AS TYPE OWNER C AS LIST[TYPE ROW]", ("A", "B", "C"), ""),
+        ("USING BY VALUE A AS STRING RETURNING R AS CONDITION-VALUE", ("A",), "R"),
+        ("USING A B RETURNING R", ("A", "B"), "R"),
+    ],
+)
+def test_parameters_may_be_declared_in_place(given: str, using: tuple[str, ...], returning: str) -> None:
+    """Behind AS stands the type of one, which is no parameter."""
+    found = one(scan(fixed("ID DIVISION.", "PROGRAM-ID. P.", f"PROCEDURE DIVISION {given}.", "MAIN.", "    GOBACK.")))
+    assert (found.using, found.returning) == (using, returning)
+    assert names(found) == ["MAIN"]
+
+
+@pytest.mark.parametrize(
     ("header", "text", "using"),
     [
         (("PROCEDURE DIVISION USING", "    A", "    COPY LK."), "B C.", ("A", "B", "C")),

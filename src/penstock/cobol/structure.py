@@ -369,7 +369,10 @@ class _Walk:
             words = [self._code[slice(*found.span())] for found in USING.finditer(self._folded, *entry.span("using"))]
             # What follows RETURNING is written, not passed; a bare number is not a name (BY VALUE 4).
             returning = next((n for n, word in enumerate(words) if fold(word) in {"RETURNING", "GIVING"}), len(words))
-            draft.using = tuple(word for word in words[:returning] if not word.isdecimal())
+            given = words[:returning]
+            # Micro Focus declares parameters in place: `USING LINE-COUNT AS BINARY-LONG OWNER AS TYPE ACCOUNT`.
+            declared = [word for word, behind in pairwise(given) if fold(behind) == "AS"]
+            draft.using = tuple(declared or (word for word in given if not word.isdecimal()))
             draft.returning = next(iter(words[returning + 1 :]), "")
         return True
 

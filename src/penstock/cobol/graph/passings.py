@@ -89,7 +89,7 @@ def _commarea(operation: CicsOperation, area: str, field: int | str | None, prog
 
 
 def entries(facts: Facts, data: DataNames, scanned: Program, program: str) -> Iterator[ProgramEntry]:
-    """Yield the entries of a program, with their parameters.
+    """Yield the entries of a program, with their parameters: its own items, because what a container declares is there already.
 
     Args:
         facts: The facts of the program.
@@ -99,10 +99,14 @@ def entries(facts: Facts, data: DataNames, scanned: Program, program: str) -> It
     """
     division = scanned.division("PROCEDURE")
     line = division.start_line if division else scanned.start_line
-    returned = data.one(scanned.returning) if scanned.returning else None
-    yield ProgramEntry(program, tuple(map(data.one, facts.using)), line, returned)
+
+    def own(name: str) -> int | None:
+        index = data.one(name)
+        return index if index is not None and index < data.own else None
+
+    yield ProgramEntry(program, tuple(map(own, facts.using)), line, own(scanned.returning))
     for (name, at), parameters in zip(facts.entry_points, facts.entry_parameters, strict=True):
-        yield ProgramEntry(program_name(name), tuple(map(data.one, parameters)), at)
+        yield ProgramEntry(program_name(name), tuple(map(own, parameters)), at)
 
 
 def called_by(call: ProgramCall) -> tuple[tuple[tuple[str, Certainty], ...], str]:
