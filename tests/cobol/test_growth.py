@@ -51,6 +51,14 @@ def test_a_parameter_that_is_one_item_is_too_short_in_the_caller(by: str) -> Non
     assert short(grown("P.A", 2, caller, CALLED.format("USING"))) == {"TWO.LA": ("is", 6), "B": ("is", 6)}
 
 
+@pytest.mark.parametrize("length", [6, 3_000])
+def test_a_number_may_have_to_be_as_long_as_any_record(length: int) -> None:
+    """Three thousand bytes hold a number of 7,224 digits, more than Python writes out."""
+    caller = program("CALL 'TWO' USING A.", "GOBACK.", data=(f"01 A PIC X({length}).",))
+    called = CALLED.replace("LA PIC X(4)", "LA PIC X COMP-X").format("USING")
+    assert short(grown("P.A", 2, caller, called)) == {"TWO.LA": ("may", length + 2)}
+
+
 @pytest.mark.parametrize(
     ("given", "called", "caller"),
     [

@@ -10,6 +10,7 @@ nothing. Digits after the decimal point are compared only by `fitted_behind_poin
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple, NewType
 
@@ -300,4 +301,4 @@ def _with_digits(size: Size, digits: int, sure: int) -> Size:
 
 def _most_digits(size: int) -> int:
     """Return up to how many digits every number fits into some bytes, with a sign."""
-    return len(str(1 << (8 * size - 1))) - 1
+    return int((8 * size - 1) * math.log10(2))
