@@ -9,7 +9,7 @@ piece whose path leads nowhere is kept under that path as it is written. Leaves 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from penstock.text.json_access import objects, string
 from penstock.wires.gemini.keys import both, get, spelling
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
 
 # Steps of a path as RFC 9535 writes them: `.name`, `['name']`, `["name"]`, `[0]`.
-_STEP: Final = re.compile(r"\.(\w+)|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]|\[(\d+)\]")
+_STEP: Final = re.compile(r"\.(\w+)|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]|\[(\d{1,9})\]")
 _NOT_IN_A_WHOLE_CALL: Final = both("partialArgs", "willContinue")
 
 
@@ -88,19 +88,24 @@ def _put(args: dict[str, Json], path: str, value: Json) -> bool:
     if not steps:
         return False
     holder: Json = args
+    places: list[tuple[Any, Any, Json]] = []
     for step, after in zip(steps, [*steps[1:], None], strict=True):
         fresh: Json = value if after is None else [] if isinstance(after, int) else {}
         if isinstance(step, str) and isinstance(holder, dict):
-            holder[step] = value if after is None else holder.get(step, fresh)
+            held = holder.get(step, fresh)
         # Elements come in order: a place far behind the end would fill the memory with nothing.
         elif isinstance(step, int) and isinstance(holder, list) and step <= len(holder):
-            if step == len(holder):
-                holder.append(fresh)
-            elif after is None:
-                holder[step] = value
+            held = holder[step] if step < len(holder) else fresh
         else:
             return False
-        holder = holder[step]
+        places.append((holder, step, value if after is None else held))
+        holder = held
+    # Written only now: a path that leads nowhere leaves nothing of its beginning behind.
+    for holder, step, held in places:
+        if isinstance(holder, list) and step == len(holder):
+            holder.append(held)
+        else:
+            holder[step] = held
     return True
 
 
