@@ -12,7 +12,7 @@ from tests.session.stage import Stage
 from penstock.agent.journal import hold_to, resumed
 from penstock.agent.loop import Agent
 from penstock.agent.toolbox import Toolbox
-from penstock.models import RemoteModel, call, say
+from penstock.models import RemoteModel, ScriptedModel, call, fail, say
 from penstock.overflow.learned import LIFETIME_SECONDS, SMALLEST_TOKENS
 from penstock.session import Ask, Compact, Session, Ticked
 from penstock.session.limits import PROFILES, Pressure
@@ -194,3 +194,38 @@ def test_a_provider_refuses_once_and_not_again_though_the_history_grows(tmp_path
         assert [later.run("And at forty more.").outcome for _ in range(2)] == ["answered"] * 2
         assert provider.refused == 1
         assert len(provider.requests) > 100
+
+
+@pytest.mark.proves("R-5")
+def test_a_session_that_never_fails_again_forgets_the_smaller_window_too(tmp_path: Path) -> None:
+    """Its driver tells it the time when the window has outlived its day, in the middle of the work, too."""
+    message = f"This model's maximum context length is {REAL} tokens. However, your messages resulted in 20000 tokens."
+    now = [1_000.0]
+    seen: list[int] = []
+
+    class HalfADayLater(ScriptedModel):
+        def send(self, request: dict[str, Any], **options: Any) -> dict[str, Any]:
+            seen.append(agent.session.state.limits.window_tokens)
+            now[0] += LIFETIME_SECONDS / 2
+            return super().send(request, **options)
+
+    refusal = fail(400, {"error": {"message": message, "code": "context_length_exceeded"}})
+    model = HalfADayLater(
+        [
+            *[call("view", file_path="a.txt", offset=at) for at in (0, 100, 200)],
+            refusal,
+            *[call("list_files")] * 2,
+            say("Done."),
+        ]
+    )
+    (tmp_path / "a.txt").write_text("a line of text\n" * 400)
+    with closing(open_store(f"sqlite://{tmp_path}/store")) as store:
+        toolbox = Toolbox(Workspace(tmp_path), store, window_tokens=BELIEVED)
+        tools = tool_definitions(toolbox.tools, "openai-chat")
+        session = Session(limits=PROFILES["default"], system="Look.", tools=tools, session_id="one")
+        agent = Agent(session, model, toolbox, store, clock=lambda: now[0])
+        agent.begin()
+        assert agent.run("Look.").outcome == "answered"
+        assert seen == [*[BELIEVED] * 4, REAL, REAL, BELIEVED]
+        found, _, _ = resumed(store, "one")
+    assert found == agent.session

@@ -305,7 +305,7 @@ class Agent:
                     if self._asking.ended_empty and not self._asking.said:
                         return "empty", self._said_nothing()
                     return "answered", ""
-                step = self.session.next_step()
+                step = self._next_step()
                 continue
             if isinstance(step, Stop):
                 if self.session.state.phase != "ended":
@@ -334,7 +334,7 @@ class Agent:
                     return "budget", self._used_up(step)
                 step = affordable
             self._perform(step)
-            step = self.session.next_step()
+            step = self._next_step()
 
     def _evidence(self, reason: str) -> str:
         """Return the evidence for why a session ends: the provider's own words, or what the tools answered last."""
@@ -368,9 +368,17 @@ class Agent:
         """Return what a person may do after an interrupt."""
         return f"Stopped; nothing is lost. To continue: {self.command('resume')}"
 
+    def _next_step(self) -> Step:
+        """Return the session's next step, which is told the time when a window that a refusal named has outlived its day (R-5)."""
+        # Nothing else would tell a session that neither fails nor waits.
+        until = self.session.state.window_until_seconds
+        if until is not None and self._clock() >= until:
+            self.feed(Ticked(now_seconds=self._clock()))
+        return self.session.next_step()
+
     def _first_step(self) -> Step:
         """Return the first step of a run; it never waits, since the person who starts a run has seen what failed before."""
-        step = self.session.next_step()
+        step = self._next_step()
         if not isinstance(step, Wait):
             return step
         ahead = copy(self.session)

@@ -113,8 +113,8 @@ class State:
     """The limits of the window as it is known by now: a refusal may have named a smaller one."""
     promised: Limits | None = None
     """The limits before a refusal named a smaller window; None if none has."""
-    refused_at_seconds: float = 0.0
-    """When the newest refusal came; 0 before any, or if no time was known then."""
+    refused_at_seconds: float | None = None
+    """When the newest refusal came; None before any, or until a time is reported after it."""
     transcript: Transcript
     """Everything that was said; forgetting is an edit of it."""
     phase: Phase = "idle"
@@ -165,6 +165,13 @@ class State:
     output_tokens: int = 0
     ended: str = ""
     """Why the work stopped; empty while it continues."""
+
+    @property
+    def window_until_seconds(self) -> float | None:
+        """When the smaller window that a refusal named is forgotten, if no other refusal comes; None if none was named (R-5)."""
+        if self.promised is None or self.refused_at_seconds is None:
+            return None
+        return self.refused_at_seconds + LIFETIME_SECONDS
 
     @property
     def unknown_effects(self) -> dict[str, Effect]:
@@ -329,7 +336,7 @@ def _refused(state: State, event: ev.Refused) -> State:
         state,
         limits=learned,
         promised=state.promised or (None if learned is state.limits else state.limits),
-        refused_at_seconds=state.now_seconds,
+        refused_at_seconds=state.now_seconds or None,
         overflow=overflow,
         refusals=(*state.refusals, refused),
         overflow_calls=state.overflow_calls + 1,
@@ -487,10 +494,12 @@ def _effected(state: State, event: ev.Effected) -> State:
 def _ticked(state: State, event: ev.Ticked) -> State:
     """Time has passed; a clock that goes back is ignored. A smaller window is forgotten if no refusal has come for a day (R-5)."""
     now = max(state.now_seconds, event.now_seconds)
-    since = state.refused_at_seconds or now  # a refusal before any time counts from the first
-    if state.promised is None or now - since < LIFETIME_SECONDS:
-        return replace(state, now_seconds=now, refused_at_seconds=since if state.promised else state.refused_at_seconds)
-    return replace(state, now_seconds=now, limits=state.promised, promised=None)
+    # A refusal before any time was known counts from the first.
+    refused_at = now if state.refused_at_seconds is None and state.promised else state.refused_at_seconds
+    made = replace(state, now_seconds=now, refused_at_seconds=refused_at)
+    if state.promised is None or made.window_until_seconds is None or now < made.window_until_seconds:
+        return made
+    return replace(made, limits=state.promised, promised=None)
 
 
 def _interrupted(state: State, _event: ev.Interrupted) -> State:
