@@ -13,10 +13,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.adapters.fitting import Fitting, missing
-from penstock.adapters.parts import IMAGE, Parts, call_block, result_block, text_block
+from penstock.adapters.parts import IMAGE, Parts, call_block, encoded_file_block, result_block, text_block
 
 try:
     from langchain.agents.middleware import AgentMiddleware
+    from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, ToolStrategy
     from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
     from langchain_core.tools import tool
     from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -88,9 +89,25 @@ class ContextWindow(AgentMiddleware):
             "model": getattr(model, "model_name", None) or getattr(model, "model", None),
             "messages": _PARTS.write(request.messages),
             "system": request.system_prompt,
-            "tools": [one if isinstance(one, dict) else convert_to_openai_tool(one) for one in request.tools],
+            "tools": [
+                *[one if isinstance(one, dict) else convert_to_openai_tool(one) for one in request.tools],
+                *_forms(request.response_format),
+            ],
             "max_tokens": settings.get("max_tokens") or getattr(model, "max_tokens", None),
         }
+
+
+def _forms(response_format: Any) -> list[Json]:
+    """Return the forms that an answer may have, as tools, which they are for providers that know no other way."""
+    if response_format is None:
+        return []
+    if isinstance(response_format, ProviderStrategy):
+        specs = [response_format.schema_spec]
+    else:
+        # Whether an `AutoStrategy` becomes a tool or goes to the provider is LangChain's decision; the schema is the same.
+        schema = response_format.schema if isinstance(response_format, AutoStrategy) else response_format
+        specs = (schema if isinstance(schema, ToolStrategy) else ToolStrategy(schema)).schema_specs
+    return [{"name": one.name, "description": one.description, "input_schema": one.json_schema} for one in specs]
 
 
 def _with(request: Any, messages: list[Any], reply_tokens: int | None) -> Any:
@@ -111,7 +128,7 @@ _CUSTOM = "custom_tool_call_output"
 
 def _blocks(message: Any) -> tuple[str, list[Json]]:
     """Return the role and the blocks of a message; calls are taken from `tool_calls`, which every integration fills."""
-    content = [message.content] if isinstance(message.content, str) else message.content
+    content = [message.content] if isinstance(message.content, str) else [_own(block) for block in message.content]
     blocks = [_block(block) for block in content if not isinstance(block, dict) or block.get("type") not in _CALLS]
     if isinstance(message, ToolMessage):
         blocks = [result_block(message.tool_call_id, blocks)]
@@ -123,23 +140,38 @@ def _blocks(message: Any) -> tuple[str, list[Json]]:
     return _ROLES.get(message.type, "user"), blocks
 
 
+def _own(block: Any) -> Any:
+    """Return the provider's own block in LangChain's frame for what has no standard type; any other block as it is."""
+    return block["value"] if _is_framed(block) else block
+
+
+def _is_framed(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "non_standard" and isinstance(block.get("value"), dict)
+
+
 def _block(block: Any) -> Json:
     """Return a block of content as one of the wire."""
     if not isinstance(block, dict):
         return text_block(str(block))
     if block.get("type") == _CUSTOM:
         return text_block(_text(block))
-    return IMAGE if block.get("type") in {"image", "image_url"} else block
+    if block.get("type") in {"image", "image_url"}:
+        return IMAGE
+    # A file, a sound or a film; without data it is only a reference, which counts as its text.
+    return encoded_file_block(block["base64"]) if isinstance(block.get("base64"), str) else block
 
 
 def _text(block: Any) -> str:
     """Return the text of a block of content; empty if it has none."""
+    block = _own(block)
     text = block.get(_text_key(block)) if isinstance(block, dict) else block
     return text if isinstance(text, str) else ""
 
 
 def _with_text(block: Any, text: str) -> Any:
     """Return a block of content with another text."""
+    if _is_framed(block):
+        return {**block, "value": _with_text(block["value"], text)}
     return {**block, _text_key(block): text} if isinstance(block, dict) else text
 
 
@@ -164,7 +196,7 @@ def _said(response: Any) -> Json:
 def _edited(message: Any, texts: dict[str, str | None]) -> Any:
     """Return a tool's message with another text as its content."""
     text = texts[message.tool_call_id]
-    is_custom = any(isinstance(block, dict) and block.get("type") == _CUSTOM for block in message.content)
+    is_custom = any(isinstance(block, dict) and _own(block).get("type") == _CUSTOM for block in message.content)
     return message.model_copy(update={"content": [{"type": _CUSTOM, "output": text}] if is_custom else text})
 
 

@@ -112,4 +112,9 @@ def file_block(data: bytes) -> Json:
     """Return the block of a document or an audio file, counted by its bytes."""
     import base64
 
-    return {"type": "document", "source": {"type": "base64", "data": base64.b64encode(data).decode()}}
+    return encoded_file_block(base64.b64encode(data).decode())
+
+
+def encoded_file_block(data: str) -> Json:
+    """Return the block of a document or a recording from its base64, counted by its bytes."""
+    return {"type": "document", "source": {"type": "base64", "data": data}}
