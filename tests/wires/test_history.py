@@ -22,7 +22,7 @@ from tests.wires.test_violations import (
 )
 
 from penstock.errors import CallerError
-from penstock.wires import Cleared, Media, Text, ToolResult, Transcript, dump, load, violations
+from penstock.wires import Cleared, Media, Text, ToolResult, Transcript, dump, load, result_messages, violations
 
 pytestmark = pytest.mark.proves("LAW-Transcript")
 
@@ -236,6 +236,16 @@ def test_parts_tell_what_compaction_asks_for() -> None:
     assert (media.kind, media.bytes_estimate, media.media_type) == ("image", 300, "image/png")
     assert talk.entries[1].calls[0].values == {"path": "a.py"}
     assert (talk.entries[1].calls[0].name, talk.entries[2].results[0].text) == ("view", "1|x")
+
+
+def test_the_answer_to_a_program_names_it_again() -> None:
+    """OpenAI's responses API gives an output to the program of the model's that asked, which the call names."""
+    caller = {"type": "program", "caller_id": "run_1"}
+    asked = {"type": "function_call", "call_id": "a", "name": "view", "arguments": "{}"}
+    calls = load([{**asked, "caller": caller}, {**asked, "call_id": "b"}], "openai-responses").entries
+    first, second = result_messages("openai-responses", [(entry.calls[0], "1", False) for entry in calls])
+    assert first == {"type": "function_call_output", "call_id": "a", "output": "1", "caller": caller}
+    assert second == {"type": "function_call_output", "call_id": "b", "output": "1"}
 
 
 def test_a_caller_that_changes_its_list_changes_no_transcript() -> None:

@@ -65,6 +65,8 @@ class ToolCall:
     is its JSON."""
     kind: str = "function"
     """`function`, `custom` (free text), or the wire's own type for its own tools, such as `shell_call`."""
+    caller: Json = field(default=None, repr=False)
+    """The program of the model's that made the call, where a wire wants the result to name it again; else None."""
 
     @property
     def values(self) -> dict[str, Json]:

@@ -113,7 +113,9 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
         written = payload if isinstance(payload, str) else as_json(payload)
         named = {"function_call": "function", "custom_tool_call": "custom"}.get(kind, kind)
         name = string(raw.get("name")) or kind.removesuffix("_call")
-        return "assistant", (ToolCall(id=call_id(raw), name=name, arguments=written, kind=named),)
+        return "assistant", (
+            ToolCall(id=call_id(raw), name=name, arguments=written, kind=named, caller=raw.get("caller")),
+        )
     if kind in OUTPUTS:
         return "tool", (_output(raw, kind),)
     if not isinstance(raw, dict):
@@ -164,9 +166,12 @@ _EXITED = {"type": "exit", "exit_code": 1}
 def closing(call: dict[str, Json]) -> Json:
     """Return the output that closes a call without a known result."""
     kind = kind_of(call)
-    # A call that a program of the model's made says so, and its output repeats it.
-    caller = {"caller": call["caller"]} if call.get("caller") else {}
-    output: Json = {"type": CALLS[kind].output, "call_id": call_id(call), "output": placeholders.CLOSED, **caller}
+    output: Json = {
+        "type": CALLS[kind].output,
+        "call_id": call_id(call),
+        "output": placeholders.CLOSED,
+        **_named_again(call.get("caller")),
+    }
     if kind == "local_shell_call":
         return {"type": output["type"], "id": output["call_id"], "output": placeholders.CLOSED}
     if kind == "shell_call":
@@ -191,9 +196,15 @@ def result_messages(results: Sequence[ToolResult], calls: Sequence[ToolCall]) ->
             "type": "custom_tool_call_output" if call.kind == "custom" else "function_call_output",
             "call_id": result.call_id,
             "output": placeholders.in_words(result),
+            **_named_again(call.caller),
         }
         for result, call in zip(results, calls, strict=True)
     ]
+
+
+def _named_again(caller: Json) -> dict[str, Json]:
+    """Return the key of an output that names who made its call, if the call named somebody: a program of the model's."""
+    return {"caller": caller} if caller else {}
 
 
 def read_system(system: Json) -> str:
