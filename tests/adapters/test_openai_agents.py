@@ -29,8 +29,9 @@ def history() -> list[Any]:
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_handoffs_count_as_the_tools_that_they_are(monkeypatch: pytest.MonkeyPatch, streamed: bool) -> None:
-    """The SDK offers each as a function: a history that fits without them is cut next to them."""
+@pytest.mark.parametrize("what", ["handoff", "form"])
+def test_what_accompanies_the_items_counts(monkeypatch: pytest.MonkeyPatch, streamed: bool, what: str) -> None:
+    """The SDK offers a handoff as a function and sends the form of the answer: a history is cut next to them."""
     adapter = adapter_alone(monkeypatch, "openai_agents", NAMES)
     adapter.ItemHelpers.input_to_new_input_list = list
     sent: list[Any] = []
@@ -46,17 +47,21 @@ def test_handoffs_count_as_the_tools_that_they_are(monkeypatch: pytest.MonkeyPat
         SimpleNamespace(model="m", get_response=get_response, stream_response=stream_response)
     )
 
-    async def ask(handoffs: list[Any]) -> None:
+    async def ask(form: Any, handoffs: list[Any]) -> None:
         named = {"tracing": None, "previous_response_id": None, "conversation_id": None, "prompt": None}
-        asked: Any = ("Be thorough.", history(), SimpleNamespace(max_tokens=None), [], None, handoffs)
+        asked: Any = ("Be thorough.", history(), SimpleNamespace(max_tokens=None), [], form, handoffs)
         if streamed:
             assert [event async for event in model.stream_response(*asked, **named)]
         else:
             await model.get_response(*asked, **named)
 
     to_another = SimpleNamespace(tool_name="to_b", tool_description="Ask B. " * 2_000, input_json_schema={})
-    asyncio.run(ask([]))
-    asyncio.run(ask([to_another]))
+    schema = {"title": "A form. " * 2_000}
+    form = SimpleNamespace(is_plain_text=lambda: False, json_schema=lambda: schema)
+    beside = (None, [to_another]) if what == "handoff" else (form, [])
+    plain = SimpleNamespace(is_plain_text=lambda: True)
+    asyncio.run(ask(plain, []))
+    asyncio.run(ask(*beside))
     assert sent[0][1] == history()
     assert sent[1][1] != history()
-    assert [asked[5] for asked in sent] == [[], [to_another]]
+    assert [asked[4:6] for asked in sent] == [(plain, []), beside]

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from tests.wires.strategies import MESSAGES, TELLERS, Call, Round, Story, stories
 
 from penstock.context.bill import Bill, bill, bill_of
-from penstock.context.sized import size_of, total
+from penstock.context.sized import Sized, size_of, total
 from penstock.errors import CallerError
+from penstock.models.sizes import size_of as provider_size
 from penstock.text.tokens import Count, Tokens
-from penstock.wires import load, reply_tokens, with_reply_tokens
+from penstock.wires import load, load_request, reply_tokens, with_reply_tokens
 
 WIRES = tuple(TELLERS)
 GOLDEN = """\
@@ -85,6 +86,36 @@ def test_instructions_and_tools_are_outside_the_list() -> None:
     assert tool.count.high > len("view Shows a page.")
     chat = {"messages": [{"role": "system", "content": "Be brief."}, *talk("openai-chat")]}
     assert bill(chat, counter=Letters()).items[0].kind == "system"
+
+
+@pytest.mark.parametrize(
+    ("wire", "beside"),
+    [
+        ("anthropic", {"output_config": {"format": {"schema": "SCHEMA"}}}),
+        ("anthropic", {"output_format": {"schema": "SCHEMA"}}),
+        ("bedrock", {"outputConfig": {"textFormat": {"structure": {"jsonSchema": {"schema": "SCHEMA"}}}}}),
+        ("gemini", {"generationConfig": {"responseSchema": {"title": "SCHEMA"}}}),
+        ("gemini", {"generationConfig": {"responseJsonSchema": {"title": "SCHEMA"}}}),
+        ("gemini", {"config": {"response_json_schema": {"title": "SCHEMA"}}}),
+        ("openai-chat", {"response_format": {"json_schema": {"schema": "SCHEMA"}}}),
+        ("openai-responses", {"text": {"format": {"schema": "SCHEMA"}}}),
+    ],
+)
+def test_the_form_of_the_reply_counts_like_a_tool(wire: str, beside: dict[str, Any]) -> None:
+    """Providers count it as input: a refusal speaks of it, so it has its item, and the double counts it too."""
+    said = json.dumps(beside).replace("SCHEMA", "s" * 999)
+    body = {MESSAGES[wire]: talk(wire), **json.loads(said)}
+    first = bill(body, wire, counter=Letters()).items[0]
+    assert (first.kind, first.index) == ("reply schema", None)
+    assert 999 < first.count.high < 1_100
+    assert Sized(load_request(body, wire), Letters()).counts.of("tools") == first.count.tokens
+    assert provider_size(body, wire, len).tools_tokens > 999
+
+
+def test_a_class_in_place_of_a_schema_counts_nothing() -> None:
+    """SDKs take one, and write the schema themselves."""
+    body = {"messages": talk("openai-chat"), "response_format": Letters}
+    assert kinds(bill(body, "openai-chat"))[0] == "task"
 
 
 def test_pinned_entries_and_notes_are_called_so() -> None:

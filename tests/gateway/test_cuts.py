@@ -82,6 +82,18 @@ def test_a_number_of_any_length_stays_and_does_not_prevent_a_cut(tmp_path: Path)
 
 
 @pytest.mark.proves("W-1")
+def test_the_form_of_the_reply_counts(tmp_path: Path) -> None:
+    """A history that fits without one is cut next to it, before a provider has to refuse it."""
+    body = body_of("anthropic", story(60, 1_000))
+    schema = {"description": "One field of many. " * 800}
+    windows = Windows((("*", 14_000),))
+    with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url, windows=windows) as gateway:
+        assert "x-penstock-cut" not in gateway.ask("/v1/messages", body).headers
+        got = gateway.ask("/v1/messages", {**body, "output_config": {"format": {"schema": schema}}})
+    assert int(got.headers["x-penstock-cut"]) > 0
+
+
+@pytest.mark.proves("W-1")
 def test_only_what_is_cut_differs(tmp_path: Path) -> None:
     """Numbers, escapes, white space and unknown names around it stay, and so does everything before the first cut."""
     with provider("anthropic", 18_000) as double, standing(tmp_path, upstream_of(double)) as gateway:

@@ -274,7 +274,9 @@ def test_a_call_whose_arguments_stream_is_the_whole_call(data: st.DataObject, se
     assert reader.body() == reader.body()
 
 
-@pytest.mark.parametrize("path", ["city", "$.a[7]", "$.new[7]", "$.a[" + "9" * 5_000 + "]", "$[0]", "$.a.b.c[", "$", "", "$.x.y"])
+@pytest.mark.parametrize(
+    "path", ["city", "$.a[7]", "$.new[7]", "$.a[" + "9" * 5_000 + "]", "$[0]", "$.a.b.c[", "$", "", "$.x.y"]
+)
 def test_a_piece_whose_path_leads_nowhere_is_kept_under_it(path: str) -> None:
     """What an argument says is not lost, and nothing is made on the way to it, nor a place far behind the end of a list."""
     reader = wire_named("gemini").answers.stream()

@@ -377,7 +377,7 @@ class Fitting(Generic[M]):
         if not earlier:
             return None, loaded
         known = max(earlier, key=lambda one: len(one.written))
-        carried = replace(known.transcript, system=loaded.system, tools=loaded.tools)
+        carried = replace(known.transcript, system=loaded.system, tools=loaded.tools, reply_schema=loaded.reply_schema)
         return known, carried.append(*written[len(known.written) :])
 
     # ── cleared content ──────────────────────────────────────────────────────────────────────────────────────────

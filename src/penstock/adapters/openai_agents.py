@@ -118,8 +118,8 @@ class _FittedModel(Model):
             asked = (system_instructions, shown, settings, tools, output_schema, handoffs, *rest)
             return await self._model.get_response(*asked, **options)
 
-        offered = _definitions(tools, handoffs)
-        return await self._carried(send, system_instructions, input, model_settings, offered, options)
+        beside = {"instructions": system_instructions, "tools": _definitions(tools, handoffs), **_form(output_schema)}
+        return await self._carried(send, input, model_settings, beside, options)
 
     async def stream_response(
         self,
@@ -138,8 +138,8 @@ class _FittedModel(Model):
             asked = (system_instructions, shown, settings, tools, output_schema, handoffs, *rest)
             return await begun(self._model.stream_response(*asked, **options), _says_nothing)
 
-        offered = _definitions(tools, handoffs)
-        async for event in await self._carried(send, system_instructions, input, model_settings, offered, options):
+        beside = {"instructions": system_instructions, "tools": _definitions(tools, handoffs), **_form(output_schema)}
+        async for event in await self._carried(send, input, model_settings, beside, options):
             yield event
 
     async def close(self) -> None:
@@ -149,9 +149,7 @@ class _FittedModel(Model):
         """Return the model's own advice."""
         return self._model.get_retry_advice(request)
 
-    async def _carried(
-        self, send: Any, system_instructions: Any, items: Any, settings: Any, tools: Any, options: dict[str, Any]
-    ) -> Any:
+    async def _carried(self, send: Any, items: Any, settings: Any, beside: Json, options: dict[str, Any]) -> Any:
         """Return the answer of `send` to as many of the items as fit, written as a request of the responses API."""
         # The provider keeps the conversation: there is nothing to fit here.
         if options.get("previous_response_id") or options.get("conversation_id"):
@@ -163,9 +161,8 @@ class _FittedModel(Model):
         body = {
             "model": getattr(self._model, "model", None),
             "input": ItemHelpers.input_to_new_input_list(items),
-            "instructions": system_instructions,
-            "tools": tools,
             "max_output_tokens": settings.max_tokens,
+            **beside,
         }
         return await self._fitting.acall(send_shown, body["input"], body)
 
@@ -176,6 +173,13 @@ def _definitions(tools: Any, handoffs: Any) -> list[Json]:
     own = [(t.name, t.description, t.params_json_schema) for t in tools if isinstance(t, FunctionTool)]
     to_others = [(h.tool_name, h.tool_description, h.input_json_schema) for h in handoffs]
     return [{"name": name, "description": said, "parameters": schema} for name, said, schema in (*own, *to_others)]
+
+
+def _form(output_schema: Any) -> dict[str, Json]:
+    """Return the key of a request that says which form the reply must have; none for plain text."""
+    if output_schema is None or output_schema.is_plain_text():
+        return {}
+    return {"text": {"format": {"type": "json_schema", "schema": output_schema.json_schema()}}}
 
 
 def _read(shown: Any, _written: Any, _messages: Any) -> list[Any]:

@@ -98,16 +98,21 @@ class Sized:
     _handoffs: dict[str, Handoff] = field(default_factory=dict, repr=False, compare=False)
 
     def beside(self) -> dict[str, Count]:
-        """Return the tokens of the instructions and tools that are not among the messages."""
+        """Return the tokens of what accompanies the messages: instructions, tools and the form of the reply."""
         if not self._beside:
-            for kind, value in (("system", self.transcript.system), ("tools", self.transcript.tools)):
+            shown = self.transcript
+            beside = (("system", shown.system), ("tools", shown.tools), ("reply schema", shown.reply_schema))
+            for kind, value in beside:
                 text = value if isinstance(value, str) else as_json(value) if value else ""
                 self._beside[kind] = self.counter.count(text) if text else _NOTHING
         return self._beside
 
     def showing(self, transcript: Transcript) -> Sized:
-        """Return another state of the same conversation; instructions and tools are not counted again."""
-        is_same = transcript.system is self.transcript.system and transcript.tools is self.transcript.tools
+        """Return another state of the same conversation; what accompanies the messages is not counted again."""
+        before = self.transcript
+        is_same = all(
+            getattr(transcript, name) is getattr(before, name) for name in ("system", "tools", "reply_schema")
+        )
         shown = Sized(transcript, self.counter, self.beside() if is_same else {})
         # Actions are read from the originals, which an edit does not touch.
         if "actions" in self.__dict__ and transcript.entries is self.transcript.entries:
@@ -148,7 +153,9 @@ class Sized:
         """The likely tokens of the request by kind of content."""
         shown = self.transcript.visible()
         beside = self.beside()
-        fixed = counts_of([("system", beside["system"].tokens), ("tools", beside["tools"].tokens)])
+        # The form of a reply is a schema, as those of tools are.
+        schemas = beside["tools"].tokens + beside["reply schema"].tokens
+        fixed = counts_of([("system", beside["system"].tokens), ("tools", schemas)])
         return sum_of([fixed, *[message.counts for message in measure_entries(shown, self.counter)]])
 
     def count(self, text: str) -> Count:

@@ -91,6 +91,7 @@ class Conversations:
         *,
         system: Json = None,
         tools: Json = None,
+        reply_schema: Json = None,
     ) -> KnownHistory:
         """Return a history with the cuts that were made in it before, and what was counted of it.
 
@@ -101,6 +102,7 @@ class Conversations:
             body_bytes: the size of its request.
             system: the instructions sent with it.
             tools: the tools sent with it.
+            reply_schema: the form that the reply must have.
         """
         name = f"gateway cuts {owner} {wire} {opening_digest(messages, wire)}"
         with self._lock:
@@ -119,9 +121,10 @@ class Conversations:
             while len(self._read) > 1 and self._held_bytes > MAX_HELD_BYTES:
                 self._held_bytes -= self._read.popitem(last=False)[1].held_bytes
         edits = _edits_of(cuts, entries, digests)
-        return KnownHistory(
-            Transcript(wire=wire, entries=entries, edits=edits, system=system, tools=tools), name, digests
+        transcript = Transcript(
+            wire=wire, entries=entries, edits=edits, system=system, tools=tools, reply_schema=reply_schema
         )
+        return KnownHistory(transcript, name, digests)
 
     def remember(self, known: KnownHistory, transcript: Transcript) -> None:
         """Keep the cuts of a history if there are more than are kept."""

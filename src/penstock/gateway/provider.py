@@ -137,6 +137,7 @@ class Provider:
             len(request.raw),
             system=layout.system_of(whole),
             tools=[*objects(tools), *self._tools] if offers else tools,
+            reply_schema=layout.reply_schema_of(whole),
         )
         memory = self._knowledge.of(_planned(request, model))
         window = memory.window(self._windows.of(model))

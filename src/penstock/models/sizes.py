@@ -46,7 +46,9 @@ def size_of(request: dict[str, Json], wire: str, count: Callable[[str], int] = e
     asked = (field(request, *path) for path in layout.reply_paths)
     return RequestSize(
         prompt_tokens=_counted([layout.system_of(request), request.get(layout.messages_key)], count),
-        tools_tokens=_counted([layout.tools_of(request), request.get("functions")], count),
+        tools_tokens=_counted(
+            [layout.tools_of(request), request.get("functions"), layout.reply_schema_of(request)], count
+        ),
         reply_tokens=max(0, next((tokens for tokens in asked if isinstance(tokens, int)), 0)),
     )
 

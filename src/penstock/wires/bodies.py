@@ -6,10 +6,11 @@ Leaves to others: everything else in a body, and HTTP.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.text.json_access import field, nested, string, whole_number
+from penstock.text.json_access import copied, field, nested, string, whole_number
 from penstock.wires.entries import Text
 from penstock.wires.history import Transcript, dump, load
 from penstock.wires.invariants import violations
@@ -88,7 +89,7 @@ def is_whole(request: Json, wire: str) -> bool:
 
 
 def load_request(request: Json, wire: str) -> Transcript:
-    """Return the transcript of a body, with its instructions and its tools.
+    """Return the transcript of a body, with what accompanies its messages: instructions, tools, the form of the reply.
 
     Raises:
         CallerError: for an unknown wire, for a body without messages, and for one that is plainly another wire's: read as this
@@ -99,7 +100,8 @@ def load_request(request: Json, wire: str) -> Transcript:
     for other in WIRES:
         if other != wire and layout.resemblance(held) < _PLAINLY == wire_named(other).body.resemblance(held):
             raise CallerError(f"this is a request for {other}, not for {wire}: say wire={other!r}")
-    return load(messages_of(request, wire), wire, system=layout.system_of(held), tools=layout.tools_of(held))
+    read = load(messages_of(request, wire), wire, system=layout.system_of(held), tools=layout.tools_of(held))
+    return replace(read, reply_schema=copied(layout.reply_schema_of(held)))
 
 
 def dump_request(transcript: Transcript, request: Json) -> Json:

@@ -97,6 +97,8 @@ class Transcript:
     """The request's own instructions, unchanged, if they are outside the messages; else None."""
     tools: Json = field(default=None, repr=False)
     """The request's own tools, unchanged."""
+    reply_schema: Json = field(default=None, repr=False)
+    """The form that the request wants its reply to have, unchanged."""
 
     # ── growing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -371,6 +373,7 @@ class Transcript:
             "wire": self.wire,
             "system": copied(self.system),
             "tools": copied(self.tools),
+            "reply_schema": copied(self.reply_schema),
             "messages": copied([entry.raw for entry in self.entries]),
             "edits": edits_to(self.edits),
         }
@@ -387,7 +390,8 @@ class Transcript:
         try:
             edits = edits_from(value["edits"])
             made = cls(wire=value["wire"], system=copied(value["system"]), tools=copied(value["tools"]))
-            read = replace(made.append(*value["messages"]), edits=edits)
+            schema = copied(value.get("reply_schema"))  # older versions did not write it
+            read = replace(made.append(*value["messages"]), edits=edits, reply_schema=schema)
             read.visible()  # an edit of a missing entry shows now
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise CallerError(f"this is not a complete transcript: {error}") from error

@@ -122,6 +122,8 @@ class BodyLayout:
     """Every place where the instructions may be, the API's own first; none if they are messages."""
     tools_paths: tuple[KeyPath, ...]
     """Every place where the tools may be, the API's own first."""
+    reply_schema_paths: tuple[KeyPath, ...]
+    """Every place where a body may hold the form that the reply must have; the first one present counts."""
     reply_paths: tuple[KeyPath, ...]
     """Every place where the reply's length may be asked for; the first one present counts."""
     default_reply_path: Callable[[Json], KeyPath]
@@ -158,6 +160,12 @@ class BodyLayout:
     def tools_of(self, body: Json) -> Json:
         """Return the tools that a body offers; None if there are none."""
         return _first_at(body, self.tools_paths)
+
+    def reply_schema_of(self, body: Json) -> Json:
+        """Return the form that a body wants its reply to have, which is input like a tool's schema; None if it says none."""
+        # SDKs take classes here, too; what they will write for one is not known yet.
+        asked = _first_at(body, self.reply_schema_paths)
+        return asked if isinstance(asked, dict | str) else None
 
 
 def _first_at(body: Json, paths: tuple[KeyPath, ...]) -> Json:

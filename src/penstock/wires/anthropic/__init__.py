@@ -70,6 +70,7 @@ ANTHROPIC = Wire(
         accepts_text=False,
         system_paths=(("system",),),
         tools_paths=(("tools",),),
+        reply_schema_paths=(("output_config", "format"), ("output_format",)),
         reply_paths=(("max_tokens",),),
         default_reply_path=lambda _: ("max_tokens",),
         shortest_reply_tokens=1,

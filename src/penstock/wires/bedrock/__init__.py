@@ -49,6 +49,7 @@ BEDROCK = Wire(
         accepts_text=False,
         system_paths=(("system",),),
         tools_paths=(("toolConfig", "tools"),),
+        reply_schema_paths=(("outputConfig", "textFormat"),),
         reply_paths=(("inferenceConfig", "maxTokens"),),
         default_reply_path=lambda _: ("inferenceConfig", "maxTokens"),
         shortest_reply_tokens=1,

@@ -64,6 +64,11 @@ GEMINI = Wire(
         accepts_text=False,
         system_paths=_paths("systemInstruction"),
         tools_paths=_paths("tools"),
+        reply_schema_paths=tuple(
+            (*holder, key)
+            for holder, name in product(_REPLY_HOLDERS, ("responseSchema", "responseJsonSchema"))
+            for key in both(name)
+        ),
         reply_paths=tuple((*holder, key) for holder, key in product(_REPLY_HOLDERS, both("maxOutputTokens"))),
         default_reply_path=_default_reply_path,
         shortest_reply_tokens=1,

@@ -55,6 +55,7 @@ OPENAI_CHAT = Wire(
         accepts_text=False,
         system_paths=(),
         tools_paths=(("tools",),),
+        reply_schema_paths=(("response_format",),),
         reply_paths=(("max_completion_tokens",), ("max_tokens",)),
         default_reply_path=_default_reply_path,
         shortest_reply_tokens=1,

@@ -51,6 +51,7 @@ OPENAI_RESPONSES = Wire(
         accepts_text=True,
         system_paths=(("instructions",),),
         tools_paths=(("tools",),),
+        reply_schema_paths=(("text", "format"),),
         reply_paths=(("max_output_tokens",),),
         default_reply_path=lambda _: ("max_output_tokens",),
         shortest_reply_tokens=provider.MIN_REPLY_TOKENS,
