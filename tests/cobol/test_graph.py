@@ -1480,17 +1480,24 @@ def test_members_of_one_name_are_taken_from_the_nearest_folder() -> None:
 
 def test_what_one_of_equally_near_procedures_does_is_in_doubt() -> None:
     """The first is shown, and may be another; a procedure in the stream of the job is the only one."""
-    text = b"//MAKE PROC\n//P EXEC PGM=USE\n//P2 EXEC PGM=IDCAMS\n//SYSIN DD *\n  DEFINE CLUSTER(NAME(%b.DATA))\n/*\n"
+    text = (
+        b"//MAKE PROC\n//P EXEC PGM=USE\n"
+        b"//P2 EXEC PGM=IDCAMS\n//SYSIN DD *\n  DEFINE CLUSTER(NAME(?.DATA))\n  REPRO IDS(?.X) ODS(?.Y)\n/*\n"
+        b"//P3 EXEC PGM=IEBGENER\n//SYSUT1 DD DSN=?.Y,DISP=SHR\n//SYSUT2 DD DSN=?.Z,DISP=OLD\n"
+    )
     files = {
         "one/RUN.jcl": b"//RUN JOB\n//S EXEC MAKE\n",
-        "own/OWN.jcl": b"//OWN JOB\n" + text % b"C" + b"// PEND\n//S EXEC MAKE\n",
-        "a/MAKE.prc": text % b"A",
-        "b/MAKE.prc": text % b"B",
+        "own/OWN.jcl": b"//OWN JOB\n" + text.replace(b"?", b"C") + b"// PEND\n//S EXEC MAKE\n",
+        "a/MAKE.prc": text.replace(b"?", b"A"),
+        "b/MAKE.prc": text.replace(b"?", b"B"),
     }
-    said = {(one.source.name, one.target.name): (one.certainty, one.why) for one in graph_of(files).drawn}
+    graph = graph_of(files)
+    said = {(one.source.name, one.target.name): (one.certainty, one.why) for one in graph.drawn}
     doubt = ("may", "several procedures are called MAKE")
     assert said["RUN.S.P", "USE"] == said["RUN.S.P2", "A.DATA"] == doubt
-    assert said["OWN.S.P", "USE"] == ("is", "")
+    assert said["OWN.S.P", "USE"] == said["OWN.S.P2", "C.DATA"] == ("is", "")
+    copies = {one.source.name: (one.certainty, one.why) for found in graph.copied.values() for one in found}
+    assert copies == {"A.X": doubt, "A.Y": doubt, "C.X": ("is", ""), "C.Y": ("is", "")}
 
 
 @pytest.mark.proves("C-17")

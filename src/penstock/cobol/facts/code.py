@@ -360,11 +360,6 @@ def walk(top: Sequence[Node]) -> Iterator[tuple[Node, int]]:
             stack += [(inner, within) for _, _, branch in reversed(node.branches) for inner in reversed(branch)]
 
 
-def is_branch(verb: str) -> bool:
-    """Return whether an entry opens a branch of the preceding statement: ELSE, WHEN, AT END and the like."""
-    return verb in _BRANCHES
-
-
 def _label(said: ReadStatement) -> str:
     """Return the label of a branch: the words of a WHEN, otherwise the verb."""
     return said.text() if said.verb == "WHEN" else said.verb

@@ -138,8 +138,7 @@ def copied(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[CopiedRecor
     """
     program = key(step.step.program or "")
     control = _control(step)
-    certainty: Certainty = "is"
-    why = ""
+    certainty, why = _sure(step)
     is_rebuilt = _BUILDS.search(control) is not None
     if is_rebuilt:
         certainty, why = "may", "its control statements rebuild the records"
@@ -168,10 +167,15 @@ def copied(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[CopiedRecor
                 yield CopiedRecords(one.data_set, other.data_set, step.node, certainty, why, is_rebuilt, cited)
 
 
+def _sure(step: StepOfJob) -> tuple[Certainty, str]:
+    """Return whether what a step says of data sets is certain, and why not."""
+    return ("may", step.step.doubt) if step.step.doubt else ("is", "")
+
+
 def _reproduced(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[CopiedRecords]:
     """Yield what each REPRO of an IDCAMS step copies, by DD names or by the names of the data sets."""
     for path, dd in step.dds:
-        cited = stated_at(path, dd)
+        cited, (certainty, why) = stated_at(path, dd), _sure(step)
         for said in _REPRO.findall(idcams_control(dd)):
             ends: dict[str, list[NodeId]] = {"I": [], "O": []}
             for way, name in REPRO_FILES.findall(said):
@@ -181,7 +185,7 @@ def _reproduced(step: StepOfJob, uses: Sequence[StepDataSet]) -> Iterator[Copied
             for one in ends["I"]:
                 for other in ends["O"]:
                     if one != other:
-                        yield CopiedRecords(one, other, step.node, "is", "", False, cited)
+                        yield CopiedRecords(one, other, step.node, certainty, why, False, cited)
 
 
 def copied_by_cl(member: Member, me: NodeId) -> Iterator[tuple[CopiedRecords, str]]:
