@@ -84,7 +84,7 @@ class FoundEstate:
         self._waiting: dict[Listed, tuple[Place, PackedDocument]] = {}
         located: list[Located] = []
         declared: list[Member] = []
-        ids, ids_of_copybooks = PageIds(), PageIds()
+        ids = {is_copybook: PageIds() for is_copybook in (False, True)}
         for number, (file, one) in enumerate(zip(sources, read, strict=True)):
             tell("reading", number, len(sources))
             if isinstance(one, Lost):
@@ -94,26 +94,29 @@ class FoundEstate:
                 declared.append(one.declares)
             if one.kind == "nothing":
                 self.empty.append(Skipped(file.path, one.reason))
-            for facts, part, sketch, listing, compared, document, summary in one.parts:
-                is_copybook = one.kind == "copybook"
-                page = (ids_of_copybooks if is_copybook else ids).of(facts.program, file.path)
-                listed = Listed(number, page, facts.program, listing, compared)
-                (self.copybooks if is_copybook else self.programs).append(listed)
-                self._parts.append(part)
-                path = copybook_path(page) if is_copybook else program_path(page)
-                self.pages.setdefault((part.path, part.line), path)
-                if sketch:
-                    self.sketches[page] = array("I", sketch)  # a tuple takes nine times the memory
-                if not is_copybook:
-                    located.append(Located(file.path, facts))
-                if document is not None and summary is not None:
-                    self.take(listed, document, summary, is_copybook=is_copybook)
+            is_copybook = one.kind == "copybook"
+            self._list(number, file.path, one, ids[is_copybook], is_copybook=is_copybook)
+            if not is_copybook:
+                located += (Located(file.path, part.facts) for part in one.parts)
         self.linked = Estate([*members, *declared], located)  # a definition wins over a declaration in a program
         # Programs in CL have parts in the graph, but no document: a table lists them.
         self.pages |= {(one.path, one.variables.line): PARTS_PATH for one in members if one.variables is not None}
         told = {one.path for one in (*self.empty, *self.lost)} | {sources[one.file].path for one in self.copybooks}
         self.beside = sum(one.path not in told for one in members)
         """How many files are neither program nor copybook: jobs, maps, tables and the like."""
+
+    def _list(self, number: int, path: str, read: FileRead, ids: PageIds, *, is_copybook: bool) -> None:
+        """List what was read of a file, which has a number and a path, under the ids of pages."""
+        for facts, part, sketch, listing, compared, document, summary in read.parts:
+            page = ids.of(facts.program, path)
+            listed = Listed(number, page, facts.program, listing, compared)
+            (self.copybooks if is_copybook else self.programs).append(listed)
+            self._parts.append(part)
+            self.pages.setdefault((part.path, part.line), copybook_path(page) if is_copybook else program_path(page))
+            if sketch:
+                self.sketches[page] = array("I", sketch)  # a tuple takes nine times the memory
+            if document is not None and summary is not None:
+                self.take(listed, document, summary, is_copybook=is_copybook)
 
     def take(self, listed: Listed, document: Place, summary: PackedDocument, *, is_copybook: bool = False) -> None:
         """Take the place of a document in the spool, and its summary for the index; documents come in the order of their files."""
