@@ -994,7 +994,20 @@ def test_a_text_made_to_be_slow_is_not(name: str) -> None:
 _TEXTS = st.lists(
     st.one_of(
         st.sampled_from(
-            [*PIECES, "password", "=", ": ", '"', "'", "\n", "\\n", "-----BEGIN PRIVATE KEY-----", "://", "@"]
+            [
+                *PIECES,
+                "password",
+                "=",
+                ": ",
+                '"',
+                "'",
+                "\n",
+                "\\n",
+                "-----BEGIN PRIVATE KEY-----",
+                "://",
+                "@",
+                "\x1b[31m",
+            ]
         ),
         st.text(max_size=12),
         st.text(LETTERS + "0123456789_-.", max_size=40),
@@ -1015,6 +1028,41 @@ def test_law_twice_is_once(text: str) -> None:
     if redaction.first_hint(text.encode()) < 0:
         assert clean == text
         assert not redaction.mark_in(text)
+
+
+def _plain(text: str) -> str:
+    """Return a text without colours and without the lengths in its marks."""
+    return re.sub(r"\x1b\[[\d;]*[mK]|(?<=, )\d+(?= characters\])", "", text)
+
+
+@pytest.mark.proves("S-17")
+@given(
+    st.sampled_from([name for name, parts in SECRETS.items() if "\x1b" not in parts[0]]),
+    st.lists(st.tuples(st.integers(0, 150), st.sampled_from(["\x1b[0m", "\x1b[01;31m\x1b[K", "\x1b[m"])), max_size=6),
+)
+@example("password in JSON", [(1, "\x1b[1;34m"), (14, "\x1b[0m"), (16, "\x1b[32m"), (30, "\x1b[0m")])
+@example("GitHub token", [(9, "\x1b[1m"), (12, "\x1b[0m")])
+def test_law_colours_hide_nothing(name: str, colours: list[tuple[int, str]]) -> None:
+    """What `jq -C`, `grep --color` and a log for a terminal print is redacted as a person sees it, and keeps its colours."""
+    before, secret = SECRETS[name]
+    text = coloured = before + secret + AFTER.get(name, "")
+    for at, colour in sorted(colours, reverse=True):
+        coloured = coloured[: min(at, len(text))] + colour + coloured[min(at, len(text)) :]
+    shown = redacted(coloured)
+    assert _plain(shown) == _plain(redacted(text))
+    assert redacted(shown) == shown
+
+
+def test_colours_around_a_secret_stay() -> None:
+    """Only what is hidden loses its colours; what a store knows of a text counts its characters with them."""
+    text = "\x1b[36mpassword\x1b[0m: \x1b[32mhunter2hunter2\x1b[0m\n"
+    assert redacted(text) == "\x1b[36mpassword\x1b[0m: \x1b[32m[redacted: secret, 14 characters]\x1b[0m\n"
+    (secret,) = secrets_in(text * 2, since=len(text))
+    assert (text * 2)[secret.start : secret.end] == "hunter2hunter2"
+    assert secret.start > len(text)
+    assert secrets_in("\x1b[1m\n" + text, until=3) == []
+    begun = [redaction.Secret("secret", 6, 16)]  # `m` to `password` and what ends its colour
+    assert secrets_in(text, begun=begun)[0] == redaction.Secret("secret", 6, 13)
 
 
 JOINTS = (

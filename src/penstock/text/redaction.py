@@ -32,6 +32,8 @@ _MARK = re.compile(r"\[redacted: [A-Za-z0-9. ]{1,30}, \d{1,9} characters\]")
 _MARK_BYTES = re.compile(_MARK.pattern.encode())
 _MARK_CHARS = 64
 _MARK_BEGINS = "[redacted: "
+# How a terminal is told to change colour, and to erase what is left of the line, as `grep --color` does.
+_COLOURS, _COLOUR_BEGINS = re.compile(r"(?:\x1b\[[0-9;:]{0,32}[mK])+"), "\x1b["
 _KEY_CHARS, _LEAD_CHARS, _PIECE_CHARS = 2, 48, 4
 _BLOCK_CHARS = 65_536  # a longer text has pieces of most leads
 # The most memory for search states kept between texts: 64 MiB hold all states that 71 MB of source code lead to. With less,
@@ -63,7 +65,7 @@ def redacted(text: str, known: dict[str, str] | None = None) -> str:
         known: As for `secrets_in`.
     """
     found = secrets_in(text, known=known)
-    return _Shown(text, found).text if found else text
+    return _marked(text, found).text if found else text
 
 
 def mark_of(kind: str, secret: str) -> str:
@@ -79,7 +81,7 @@ def first_hint(content: bytes, until: int | None = None) -> int:
         until: Places from here on, in bytes, are somebody else's; None for no bound.
     """
     searches = _linear()
-    if not searches:
+    if not searches or _COLOUR_BEGINS.encode() in content:
         return 0  # finding out takes as long as finding them
     first, end = -1, len(content) if until is None else min(len(content), until + _HINT_BYTES)
     for search in searches:
@@ -113,7 +115,7 @@ def secrets_in(
 
     A key that was recognised in one place is a secret everywhere, even if nothing gives it away there. A text in which
     something was found is searched again as it will be shown, until nothing more is found: what was next to a secret may
-    read as a secret next to its mark.
+    read as a secret next to its mark. A text with a terminal's colours is searched as a person sees it, without them.
 
     Args:
         text: The text.
@@ -123,6 +125,18 @@ def secrets_in(
         since: What comes before is only used as context.
         begun: Secrets that are known already, in order.
     """
+    if _COLOUR_BEGINS not in text:
+        return _secrets_in(text, until, known, since, begun)
+    seen = _Shown(text, ((*colours.span(), "") for colours in _COLOURS.finditer(text)))
+    begun = [Secret(kind, seen.at(start), seen.at(end)) for kind, start, end in begun]
+    seen_until = None if until is None else seen.at(until)
+    return [seen.behind(secret) for secret in _secrets_in(seen.text, seen_until, known, seen.at(since), begun)]
+
+
+def _secrets_in(
+    text: str, until: int | None, known: dict[str, str] | None, since: int, begun: Sequence[Secret]
+) -> list[Secret]:
+    """Return the secrets of a text without colours; arguments as for `secrets_in`."""
     is_alone = not known and not begun
     if is_alone and len(text) <= _SHORT_CHARS and first_hint(text.encode("utf-8", "surrogatepass")) < 0:
         return []  # as most texts are short, and hold nothing
@@ -133,7 +147,7 @@ def secrets_in(
     seen, passed = _seen(text, until, keys, places, 0)
     found, looks = _merged([*begun, *seen], since), 1
     while found:
-        shown = _Shown(text, found)
+        shown = _marked(text, found)
         shown_until = None if until is None else shown.at(until)
         seen, _ = _seen(shown.text, shown_until, keys, shown.places(passed, since), len(keys))
         # The texts that were tried needed four passes at most. A text designed to need one for every secret loses twice as much
@@ -170,20 +184,24 @@ def _seen(
 
 
 class _Shown:
-    """A text with marks in place of its secrets."""
+    """A text with others in place of some of its parts: marks for its secrets, nothing for its colours.
 
-    def __init__(self, text: str, secrets: list[Secret]) -> None:
-        parts: list[str] = []
-        # Where parts begin, in the text and as it is shown: one of the text, a mark, one of the text, and so on.
+    Args:
+        text: The text.
+        parts: Where each begins and ends, in order, and what is shown instead.
+    """
+
+    def __init__(self, text: str, parts: Iterable[tuple[int, int, str]]) -> None:
+        made: list[str] = []
+        # Where parts begin, in the text and as it is shown: one of the text, one instead, one of the text, and so on.
         self._begins, self._shown_begins = [0], [0]
         kept = shown = 0
-        for kind, start, end in secrets:
-            mark = mark_of(kind, text[start:end])
-            parts += (text[kept:start], mark)
+        for start, end, instead in parts:
+            made += (text[kept:start], instead)
             self._begins += (start, end)
-            self._shown_begins += (shown + start - kept, shown + start - kept + len(mark))
+            self._shown_begins += (shown + start - kept, shown + start - kept + len(instead))
             shown, kept = self._shown_begins[-1], end
-        self.text = "".join((*parts, text[kept:]))
+        self.text = "".join((*made, text[kept:]))
         self._chars = len(text)
 
     def at(self, place: int) -> int:
@@ -219,12 +237,17 @@ class _Shown:
         apart = min(before + after)
         return any(apart <= shape.reach_chars for _, shape in _tried_at(self.text, at))
 
-    def behind(self, seen: Secret, margin: int) -> Secret:
+    def behind(self, seen: Secret, margin: int = 0) -> Secret:
         """Return the original place of a shown secret, with all of any secret whose mark it touches, and a margin."""
         first, last = bisect_right(self._shown_begins, seen.start) - 1, bisect_left(self._shown_begins, seen.end) - 1
         start = self._begins[first] + (0 if first % 2 else seen.start - self._shown_begins[first])
         end = self._begins[last + 1] if last % 2 else self._begins[last] + seen.end - self._shown_begins[last]
         return Secret(seen.kind, max(0, start - margin), min(self._chars, end + margin))
+
+
+def _marked(text: str, secrets: Iterable[Secret]) -> _Shown:
+    """Return a text with marks in place of its secrets."""
+    return _Shown(text, ((start, end, mark_of(kind, text[start:end])) for kind, start, end in secrets))
 
 
 def _merged(places: Iterable[Secret], since: int = 0) -> list[Secret]:
@@ -302,7 +325,7 @@ def _shapes() -> tuple[Shape, ...]:
 
 def _tried_at(text: str, at: int) -> Iterator[tuple[int, Shape]]:
     """Yield the shapes that may be at a place where a hint matches, and where each would begin."""
-    # The hint of a key that begins a word may include the `_`, `\\n` or colour before it, which are not part of the word.
+    # The hint of a key that begins a word may include the `_` or `\\n` before it, which are not part of the word.
     before = BEFORE_WORD.match(text, at)
     for begin in (at, before.end()) if before else (at,):
         for shape in _begun_at(text, begin):

@@ -389,7 +389,7 @@ def _parameter(text: str, at: int, floor: int) -> Spans:
 
 
 # Where a word begins, before a sign: `pr-url: …` would be a place otherwise.
-_EDGE_OF_OPTION = r"(?:\B|_|\\[nrt]|\x1b\[[\d;]*m)"
+_EDGE_OF_OPTION = r"(?:\B|_|\\[nrt])"
 _CURL_HINT = rf"{_EDGE_OF_OPTION}{_CURL_USER}(?:[^\s\"'<>$:}}\[\]]{{3}}|[\s\"'])"
 
 

@@ -48,9 +48,9 @@ class Shape(NamedTuple):
     """How far `spans` reads before and after its place at most."""
 
 
-WORD_BEGINS = re.compile(r"(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=\x1b\[[\d;]m)|(?<=\x1b\[[\d;]{2}m)|(?<=\x1b\[[\d;]{4}m)")
-"""Where a word begins, also after a line end written as `\\n`, and after a terminal colour."""
-BEFORE_WORD = re.compile(r"_|\\[nrt]?|\x1b\[[\d;]*+m")
+WORD_BEGINS = re.compile(r"(?<![A-Za-z0-9])|(?<=\\[nrt])")
+"""Where a word begins, also after a line end written as `\\n`."""
+BEFORE_WORD = re.compile(r"_|\\[nrt]?")
 """What a hint of a key that begins a word may include before it."""
 # What is attached to a key goes with it, so that what follows a mark is never part of a word.
 _TAIL = re.compile(r"[\w-]*+", re.ASCII)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 # The beginning of a word, for RE2; what it includes before that is skipped by the code that tries the shape.
-_EDGE_OF_WORD = r"(?:\b|_|\\[nrt]|\x1b\[[\d;]*m)"
+_EDGE_OF_WORD = r"(?:\b|_|\\[nrt])"
 _WORD = "".join(map(chr, (*range(48, 58), *range(65, 91), *range(97, 123)))) + "_-"
 
 
