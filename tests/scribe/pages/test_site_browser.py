@@ -45,9 +45,10 @@ def driven(python: str, made: Made, folder: Path, *picture: str) -> dict[str, An
 
 
 def with_a_fan(made: Made) -> Made:
-    """Return the same estate with a program whose picture has empty corners: one paragraph performs forty."""
+    """Return the same estate with a program whose picture has empty corners: one paragraph performs forty. Its path is long."""
     document = deepcopy(made.estate["programs"]["MWB020"])
     document["header"]["program_id"] = "MWFAN"
+    document["header"]["file_name"] = f"cbl/{'FAN' * 80}.cbl"
     names = [f"{at}-PARAGRAPH-OF-A-LONG-NAME" for at in range(41)]
     alone: dict[str, Any] = {
         "section": None,
