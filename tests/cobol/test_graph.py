@@ -19,6 +19,7 @@ from penstock.cobol.estate import Copybooks, Member, kind_of, member
 from penstock.cobol.facts import facts
 from penstock.cobol.graph import Carrying, EstateGraph, Grown, growth, impact, nodes_named, part_of
 from penstock.cobol.graph.export import edges_csv, nodes_csv
+from penstock.cobol.graph.values import CitedLine
 from penstock.cobol.program import key
 
 if TYPE_CHECKING:
@@ -1896,6 +1897,29 @@ def test_a_backward_reference_takes_the_first_data_set_of_a_concatenation() -> N
         "J.T C may",
         "J.U A is",
     }
+
+
+@pytest.mark.proves("C-16")
+def test_a_data_set_is_cited_at_the_dd_that_names_it() -> None:
+    """The others of a concatenation have lines of their own, and so has what a job leaves of a procedure's DD."""
+    job = (
+        "//J JOB\n//S EXEC PGM=SORT\n//SORTIN DD DSN=A,DISP=SHR\n// DD DSN=B,DISP=SHR\n"
+        "//T EXEC P\n//Q.SORTIN DD\n// DD DSN=E,DISP=SHR\n// DD DSN=F,DISP=SHR\n//Q.SORTOUT DD DISP=OLD\n"
+    )
+    procedure = (
+        "//P PROC\n//Q EXEC PGM=SORT\n//SORTIN DD DSN=C,DISP=SHR\n// DD DSN=D,DISP=SHR\n//SORTOUT DD DSN=G,DISP=NEW\n"
+    )
+    edges = graph_of({"j.jcl": job.encode(), "p.prc": procedure.encode()}).drawn
+    assert {one.target.name: one.citations[0] for one in edges if one.target.kind == "dataset"} == {
+        "A": CitedLine("j.jcl", 3),
+        "B": CitedLine("j.jcl", 4),
+        "C": CitedLine("p.prc", 3),
+        "E": CitedLine("j.jcl", 7),
+        "F": CitedLine("j.jcl", 8),
+        "G": CitedLine("p.prc", 5),
+    }
+    (second,) = (one for one in edges if one.target.name == "B")
+    assert second.citations == (CitedLine("j.jcl", 4), CitedLine("j.jcl", 3), CitedLine("j.jcl", 2))
 
 
 def test_a_data_set_of_an_ims_step_is_used_by_its_disp_where_the_program_never_opens_its_file() -> None:

@@ -144,6 +144,16 @@ def test_lengths_that_are_written_in_figures_are_too_small(clauses: str, card: s
     assert all(one.certainty == ("may" if "LRECL=13" in card else "is") for one in found)
 
 
+def test_an_overridden_dd_keeps_the_record_length_of_its_procedure() -> None:
+    """What a job says of a procedure's DD replaces only the parameters that it gives."""
+    writes = PROGRAM.format(name="ONE", clauses="", mode="OUTPUT", does="WRITE R")
+    job = "//J1 JOB\n//S1 EXEC P\n//Q.FDD DD DSN=A.B.C,DISP=OLD\n"
+    procedure = "//P PROC\n//Q EXEC PGM=ONE\n//FDD DD DSN=X,DISP=NEW,DCB=(RECFM=FB,LRECL=12)\n"
+    graph = graph_of({"one.cbl": writes.encode(), "j1.jcl": job.encode(), "p.prc": procedure.encode()})
+    found = growth(graph, nodes_named(graph, "ONE.A"), 2, carrying=Carrying(graph))
+    assert [one.node.name for one in found if one.what == "length"] == ["J1.S1.Q"]
+
+
 REGION = """\
        ID DIVISION.
        PROGRAM-ID. P.

@@ -79,11 +79,19 @@ class Dd(NamedTuple):
     """The files whose lines `in_stream` has, each with their number; none if they are in the stream."""
     path: str = ""
     """The script that sets the variable, if not that of the step."""
+    said_at: tuple[tuple[str, int], ...] = ()
+    """The file and the line of each of `places`; the file is "" if it is the one that has the DD."""
+
+    @property
+    def named(self) -> tuple[tuple[str, str, int], ...]:
+        """The data sets, in order of concatenation, each with the file and the line that name it."""
+        said = zip(self.places, self.said_at, strict=True)
+        return tuple((place, *at) for place, at in said if place and place != _DUMMY)
 
     @property
     def dsns(self) -> tuple[str, ...]:
         """The data sets, in order of concatenation."""
-        return tuple(place for place in self.places if place and place != _DUMMY)
+        return tuple(name for name, _, _ in self.named)
 
     @property
     def read_dsns(self) -> tuple[str, ...]:
@@ -342,6 +350,7 @@ def _dd(card: JclCard) -> Dd:
         record_bytes=number(_of_record(operands, "LRECL")) or 0,
         is_variable=_of_record(operands, "RECFM")[:1].upper() == "V",
         cards=(card,),
+        said_at=(("", card.line),),
     )
 
 
@@ -352,6 +361,7 @@ def _concatenated(dd: Dd, following: Dd) -> Dd:
         in_stream=(*dd.in_stream, *following.in_stream)[:MAX_STREAM_LINES],
         end_line=following.end_line,
         cards=(*dd.cards, *following.cards),
+        said_at=(*dd.said_at, *following.said_at),
     )
 
 

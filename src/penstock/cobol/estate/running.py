@@ -206,11 +206,19 @@ def _changed(dds: Sequence[tuple[str, Dd]], said: Sequence[tuple[str, Dd]]) -> t
     for path, dd in said:
         at = ("", key(dd.name))
         known = found.get(at)
-        if known is None:
-            found[at] = (path, dd)
-        elif any(place is not None for place in dd.places):
-            places = tuple(was if now is None else now for now, was in zip_longest(dd.places, known[1].places))
-            found[at] = (path, dd._replace(places=places, disp=dd.disp or known[1].disp))
-        else:
-            found[at] = (known[0], known[1]._replace(disp=dd.disp or known[1].disp))
+        found[at] = (path, dd) if known is None else _overridden(known, path, dd)
     return tuple(found.values())
+
+
+def _overridden(known: tuple[str, Dd], path: str, dd: Dd) -> tuple[str, Dd]:
+    """Return a DD of a procedure after another one, in the file at a path, has overridden the parameters that it gives."""
+    where, was = known
+    dd = dd._replace(disp=dd.disp or was.disp)
+    if not dd.record_bytes:
+        dd = dd._replace(record_bytes=was.record_bytes, is_variable=dd.is_variable or was.is_variable)
+    if all(place is None for place in dd.places):
+        return where, was._replace(disp=dd.disp, record_bytes=dd.record_bytes, is_variable=dd.is_variable)
+    before = [(place, (file or where, line)) for place, (file, line) in zip(was.places, was.said_at, strict=True)]
+    after = zip(dd.places, dd.said_at, strict=True)
+    both = [old if old and (new is None or new[0] is None) else new for new, old in zip_longest(after, before)]
+    return path, dd._replace(places=tuple(place for place, _ in both), said_at=tuple(at for _, at in both))

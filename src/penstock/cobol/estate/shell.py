@@ -391,6 +391,9 @@ def _dds(variables: dict[str, _Variable], path: str) -> Iterator[Dd]:
         places = tuple(value for value in one.values if _SAYS_WHICH.search(value))
         if one.is_exported and file is not None and places:
             where = one.path if one.path != path else ""
-            dd = Dd(file[1].upper(), places, OF_A_VARIABLE, (), one.doubt, one.line, one.line, path=where)
+            said_at = (("", one.line),) * len(places)
+            dd = Dd(
+                file[1].upper(), places, OF_A_VARIABLE, (), one.doubt, one.line, one.line, path=where, said_at=said_at
+            )
             found.setdefault(dd.name, dd)
     yield from found.values()

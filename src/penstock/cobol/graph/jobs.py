@@ -185,10 +185,11 @@ def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
             if _SYSTEM.fullmatch(key(dd.name)):
                 continue
             read = len(dd.read_dsns)
-            for at, name in enumerate(dd.dsns):
+            for at, (name, file, line) in enumerate(dd.named):
                 is_path = dd.disp == OF_A_VARIABLE
                 target = NodeId("dataset", plain_path(name) if is_path else data_set(name, one.job.name))
-                cited = (CitedLine(path, dd.line),)
+                # Of a concatenation, and of what a job overrides, the DD that has the name is another one.
+                cited = tuple(dict.fromkeys([CitedLine(file or path, line), CitedLine(path, dd.line)]))
                 yield StepDataSet(
                     one,
                     key(dd.name),
