@@ -365,6 +365,31 @@ def test_a_workstation_says_which_key_ended_an_input_and_numbers_have_no_alterna
 
 
 @pytest.mark.proves("C-12")
+def test_an_input_from_the_terminal_writes_the_key_that_ended_it() -> None:
+    """SPECIAL-NAMES names the items; what an ACCEPT takes from the system is no such input."""
+    lines = (
+        "CONFIGURATION SECTION.",
+        "SPECIAL-NAMES.",
+        "    SWITCH-1 IS S ON STATUS IS S-ON CONSOLE IS CRT",
+        "    CURSOR IS PLACED",
+        "    CRT STATUS IS PRESSED.",
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "01  PRESSED PIC 9(4) VALUE 0.",
+        "01  PLACED PIC 9(4).",
+        "01  A PIC X(8).",
+        "PROCEDURE DIVISION.",
+        "    ACCEPT A FROM TIME.",
+        "    ACCEPT A AT 0101.",
+        "    IF PRESSED = 1001 STOP RUN.",
+    )
+    source = scan(fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", *lines))
+    found = facts(source, source.programs[0])
+    assert [item.written_lines for item in found.items] == [(15,), (15,), (14, 15)]
+    assert [one.name for one in found.constants] == []
+
+
+@pytest.mark.proves("C-12")
 def test_a_literal_is_no_name_of_an_item_on_a_screen_and_a_control_phrase_no_message() -> None:
     """RM/COBOL needs no VALUE before the one, and says with the other how to show what it shows."""
     lines = (

@@ -35,6 +35,8 @@ _DEVICES = vocabulary("""
     DISK DISC TAPE PRINTER PRINT KEYBOARD DISPLAY CARD-READER CASSETTE EXTERNAL DYNAMIC ADVANCING REEL UNIT
     USING RANDOM INPUT OUTPUT INPUT-OUTPUT LINE FILE
 """)
+TERMINAL = ""
+"""The name by which `answers` has what no file names."""
 _STORES = frozenset({"DISK", "DISC", "TAPE", "CASSETTE", "RANDOM", "CARD-READER", "INPUT", "OUTPUT", "INPUT-OUTPUT"})
 """The devices whose files compilers without JCL give the name of the SELECT, if nothing else names them (GnuCOBOL 3.1, MCP)."""
 _BUFFERS = frozenset({"AREA", "AREAS"})
@@ -101,17 +103,20 @@ def lengths(rows: Sequence[EntryRow]) -> dict[str, tuple[str, ...]]:
 
 
 def answers(rows: Sequence[EntryRow]) -> dict[str, tuple[str, ...]]:
-    """Return the items that get the key which ended an input and the place of the cursor, by the file's name in capitals.
+    """Return the items that get the key which ended an input and the place of the cursor, by the file's name in capitals, and by
+    `TERMINAL` those of every ACCEPT.
 
-    Wang's VS names them in the SELECT of a workstation: PFKEY IS K, CURSOR POSITION IS C.
+    Wang's VS names them in the SELECT of a workstation: PFKEY IS K, CURSOR POSITION IS C; X/Open and the compilers of PCs in
+    SPECIAL-NAMES: CRT STATUS IS K, CURSOR IS C.
     """
     found: dict[str, tuple[str, ...]] = {}
     for row in rows:
-        if row.entry.word == "SELECT":
-            words = [word for word in pieces(row.code) if word.upper() not in {"IS", "POSITION"}]
-            named = tuple(item for word, item in pairwise(words) if word.upper() in {"PFKEY", "CURSOR"})
+        if row.entry.word == "SELECT" or row.section == "SPECIAL-NAMES":
+            words = [word for word in pieces(row.code) if word.upper() not in {"IS", "POSITION", "STATUS"}]
+            named = tuple(item for word, item in pairwise(words) if word.upper() in {"PFKEY", "CRT", "CURSOR"})
+            at = key(row.entry.name) if row.entry.word == "SELECT" else TERMINAL
             if named:
-                found[key(row.entry.name)] = named
+                found[at] = (*found.get(at, ()), *named)
     return found
 
 

@@ -18,6 +18,7 @@ from ..verbs import NETWORK, STRANGE
 from .code import is_inline, performed_at, qualifiers
 from .data import ItemPart
 from .execs import body, tokens
+from .files import TERMINAL
 from .host_variables import host_variables
 from .moving import Moving
 from .pairing import Mention
@@ -123,6 +124,8 @@ class References:
         if self._answers and said.verb in _ANSWERED:
             at = keys.index(_ANSWERED[said.verb]) + 1 if _ANSWERED[said.verb] in keys[:-1] else 0
             self._beside(self._answers.get(keys[at], ()), WRITE, said, at)
+        if self._answers and said.verb == "ACCEPT" and "FROM" not in keys:
+            self._beside(self._answers.get(TERMINAL, ()), WRITE, said, 0)
         if self._mentions:
             self.moving.take(said, self._mentions)
         if said.verb in {"READ", "RETURN"} and len(keys) > 1:
@@ -183,7 +186,7 @@ class References:
                 )
 
     def answer(self, answers: Mapping[str, tuple[str, ...]]) -> None:
-        """Record the items that say how an input from the workstation of each file ended."""
+        """Record the items that say how an input from the workstation of each file, or from the terminal, ended."""
         for file, names in answers.items():
             self._answers[file] = tuple(dict.fromkeys(item for name in names for item, _ in self._names.mean(name)))
 
