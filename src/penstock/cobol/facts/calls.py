@@ -14,6 +14,7 @@ from .arguments import copied, given, parameters
 from .control import ProgramCall
 from .execs import body, tokens
 from .item_clauses import pieces
+from .naming import past_qualifiers
 from .objects import call_in, invocations
 from .resources import DLI_INTERFACES, CicsOperation, Resolved
 from .returning import around, behind
@@ -258,10 +259,8 @@ def _calling(said: ReadStatement) -> WrittenCall:
         at += 1
     if at == 1 and said.kinds[1] != "literal" and said.kinds[2:3] == ("literal",):
         at = 2  # CALL WINAPI 'SLEEP': a mnemonic name for the call convention precedes the target
-    end = at + 1
     # The qualifier of a literal is the library of the program.
-    while end + 1 < len(texts) and said.keys[end] in {"OF", "IN"} and said.kinds[at] != "literal":
-        end += 2
+    end = past_qualifiers(said.keys, at + 1) if said.kinds[at] != "literal" else at + 1
     target = " ".join(texts[at:end]) if said.verb != "ENTER" else f"'{texts[at].strip(_QUOTES)}'"
     if said.keys[1:2] == ("SYSTEM",) and said.kinds[2:3] == ("word",) and said.keys[2] not in _BEHIND_TARGET:
         target = f"'{_OF_THE_SYSTEM}{texts[2]}'"

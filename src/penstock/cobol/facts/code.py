@@ -365,15 +365,6 @@ def _label(said: ReadStatement) -> str:
     return said.text() if said.verb == "WHEN" else said.verb
 
 
-def qualifiers(keys: Sequence[str], at: int) -> list[str]:
-    """Return the names after each OF or IN that begin at an index, behind a name: each takes two words."""
-    found = []
-    while at + 1 < len(keys) and keys[at] in {"OF", "IN"}:
-        found.append(keys[at + 1])
-        at += 2
-    return found
-
-
 def performed_at(keys: Sequence[str]) -> int:
     """Return the index of the paragraph that a PERFORM with these words names: the first word, or the one after (IN) THREAD.
 

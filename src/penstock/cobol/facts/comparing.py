@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from .data import Comparison, SourcePlace
+from .naming import past_qualifiers, qualifiers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -99,10 +100,8 @@ def operands(said: ReadStatement, names: DataNames, constants: Mapping[str, str]
             if _LITERAL.fullmatch(text):
                 yield Operand(None, text, begin, at)
         else:
-            while at + 1 < len(keys) and keys[at] in {"OF", "IN"}:
-                at += 2
-            end = _closed(keys, at)
-            means = names.mean(word, keys[begin + 2 : at : 2])
+            end = _closed(keys, past_qualifiers(keys, at))
+            means = names.mean(word, qualifiers(keys, at))
             is_whole = ":" not in keys[at:end] and not {*keys[begin - 1 : begin], *keys[end : end + 1]} & _CALCULATING
             # A level 88 is a condition, not an operand.
             if all(one.condition is None for one in means):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..program import key, number
 from ..words import vocabulary
 from .item_clauses import pieces
+from .naming import past_qualifiers
 from .resources import FileUse, OuterFile, ProgramFile
 
 if TYPE_CHECKING:
@@ -93,11 +94,7 @@ def lengths(rows: Sequence[EntryRow]) -> dict[str, tuple[str, ...]]:
         upper = [word.upper() for word in words]
         at = upper.index("DEPENDING") + 1 if "DEPENDING" in upper else len(words)
         at += upper[at : at + 1] == ["ON"]
-        names = words[at : at + 1]
-        while upper[at + 1 : at + 2] and upper[at + 1] in {"OF", "IN"} and at + 2 < len(words):
-            names.append(words[at + 2])
-            at += 2
-        if names:
+        if names := words[at : past_qualifiers(upper, at + 1) : 2]:
             found[key(row.entry.name)] = tuple(names)
     return found
 
@@ -344,14 +341,13 @@ def _key(words: Sequence[str], declared: Container[str]) -> list[str]:
 
 def _qualified(words: Sequence[str]) -> list[str]:
     """Return the names among words, each with its qualifiers, as in `KEY-1 OF R KEY-2`."""
+    keys = [word.upper() for word in words]
     found: list[str] = []
     at = 0
     while at < len(words):
-        begin = at
-        at += 1
-        while at + 1 < len(words) and words[at].upper() in {"OF", "IN"}:
-            at += 2
-        found.append(" ".join(words[begin:at]))
+        end = past_qualifiers(keys, at + 1)
+        found.append(" ".join(words[at:end]))
+        at = end
     return found
 
 

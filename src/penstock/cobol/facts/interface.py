@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from ..clauses import SCREEN_USAGE
 from ..program import key
 from ..words import vocabulary
-from .code import qualifiers
+from .naming import qualifiers
 from .resources import Access, Channel
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from ..clauses import DATA_CLAUSES, SHOWN_CLAUSES, USAGES
 from ..lexing import LITERAL
 from ..program import key
 from ..words import vocabulary
+from .naming import past_qualifiers
 from .pictures import bytes_of
 
 if TYPE_CHECKING:
@@ -139,11 +140,9 @@ class ItemClauses:
                 clause, of = word if word in WAYS or word in _OTHERS else "", None
             elif depth == 0 and word not in {"IS", "ARE", "="}:
                 if clause in WAYS and word[0].isalpha():
-                    names = [self._words[at - 1].partition("(")[0]]
-                    while at + 1 < len(self._words) and self._upper[at] in {"OF", "IN"}:
-                        names.append(self._words[at + 1].partition("(")[0])
-                        at += 2
-                    yield clause, tuple(names)
+                    end = past_qualifiers(self._upper, at)
+                    yield clause, tuple(name.partition("(")[0] for name in self._words[at - 1 : end : 2])
+                    at = end
                     of = "(" if clause else ""
                 elif word[0] != "(":
                     of = None
@@ -183,9 +182,7 @@ class ItemClauses:
         """Read the item of DEPENDING ON with its qualifiers."""
         self._skip("ON")
         start = self._at
-        self._at += 1
-        while self._at + 1 < len(self._words) and self._upper[self._at] in {"OF", "IN"}:
-            self._at += 2
+        self._at = past_qualifiers(self._upper, start + 1)
         self.depending = " ".join(self._words[start : self._at]) or None
 
     def indexed_by(self) -> None:

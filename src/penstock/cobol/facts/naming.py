@@ -22,6 +22,21 @@ MAX_MEANINGS = 32
 """The maximum number of items that a name is assumed to mean; each would add a step to every use of the name."""
 
 
+_OF = frozenset({"OF", "IN"})
+
+
+def past_qualifiers(keys: Sequence[str], at: int) -> int:
+    """Return the index, among words in capitals, behind the qualifiers that begin at an index: each is OF or IN and a name."""
+    while at + 1 < len(keys) and keys[at] in _OF:
+        at += 2
+    return at
+
+
+def qualifiers(keys: Sequence[str], at: int) -> Sequence[str]:
+    """Return the names of the qualifiers that begin at an index among words in capitals."""
+    return keys[at + 1 : past_qualifiers(keys, at) : 2]
+
+
 def _moved_behind(size: int, outer: Sequence[OuterData]) -> Iterator[DataItem]:
     """Yield the items of the containing programs, with indexes that follow those of the nested program."""
     for data in outer:

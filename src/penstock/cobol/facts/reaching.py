@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..clauses import FIGURATIVE
 from .arguments import parameters
-from .code import qualifiers
+from .naming import qualifiers
 from .resolving import literal
 from .resources import DLI_INTERFACES, IMAGE_INTRINSICS, RUNNING, ReachedValues, Resolved
 from .solving import Solution

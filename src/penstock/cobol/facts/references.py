@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..program import key
 from ..reserved import INTRINSIC, is_reserved
 from ..verbs import NETWORK, STRANGE
-from .code import is_inline, performed_at, qualifiers
+from .code import is_inline, performed_at
 from .data import ItemPart
 from .execs import body, tokens
 from .files import TERMINAL
 from .host_variables import host_variables
 from .moving import Moving
+from .naming import past_qualifiers, qualifiers
 from .pairing import Mention
 from .roles import BOTH, NONE, PASS, READ, ROLES_BEHIND, WRITE, role_of_option, roles_of
 
@@ -371,19 +372,18 @@ class References:
             doubt: Why it is not known whether the data are used; "" if it is.
         """
         words = tokens(text)
+        keys = [word.upper() for word in words]
         depth = at = 0
         while at < len(words):
-            word = words[at].upper()
+            word = keys[at]
             at += 1
             if word in "()":
                 depth += (word == "(") - (word == ")")
             elif key(word) in self._names.known:
-                qualifiers = []
-                while at + 1 < len(words) and words[at].upper() in {"OF", "IN"}:
-                    qualifiers.append(words[at + 1])
-                    at += 2
+                behind = past_qualifiers(keys, at)
                 acts = role if depth == 0 else READ
-                found = self._note(word, qualifiers, acts, block.line)
+                found = self._note(word, words[at + 1 : behind : 2], acts, block.line)
+                at = behind
                 whole = at >= len(words) or words[at] != "("
                 self.moving.exec(
                     block, dict.fromkeys([item for item, _ in found]), acts | shared, whole=whole, doubt=doubt

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from .code import qualifiers
+from .naming import qualifiers
 from .resources import Resolved
 
 if TYPE_CHECKING:
