@@ -53,6 +53,21 @@ def test_the_site_of_somebody_else_is_not_replaced(tmp_path: Path) -> None:
     assert (out / "notes.html").read_text() == "theirs"
 
 
+def test_a_program_may_be_called_what_a_file_of_credentials_is(tmp_path: Path) -> None:
+    """Its documents, and those of a copybook, are written like any other, and left alone by the next run."""
+    copying = "       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n           COPY SECRETS.\n"
+    (tmp_path / "a.cbl").write_text(
+        f"       PROGRAM-ID. PASSWORD.\n{copying}       PROCEDURE DIVISION.\n           STOP RUN.\n"
+    )
+    (tmp_path / "secrets.cpy").write_text("       01  PIN PIC 9(4).\n")
+    out = tmp_path / "out"
+    with closing(Root(tmp_path)) as root:
+        assert document(["a.cbl", "secrets.cpy"], root=root, out=str(out), model=None).written
+        assert (out / "programs" / "PASSWORD.json").exists()
+        assert (out / "copybooks" / "secrets.json").exists()
+        assert document(["a.cbl", "secrets.cpy"], root=root, out=str(out), model=None).written == 0
+
+
 def test_files_of_one_folder_are_written_one_by_one(tmp_path: Path) -> None:
     """Each of several files given at once is written or left alone, as if given separately."""
     output = Output(str(tmp_path / "out"))

@@ -48,7 +48,8 @@ class Output:
             os.makedirs(self.path, exist_ok=True)
         except OSError as error:
             raise CallerError(f"Documents cannot be written to {escape.clip(path)}: {error.strerror}") from error
-        self._root = Root(self.path)
+        # A program may be called PASSWORD, and its document is PASSWORD.json: all that is read here was written here.
+        self._root = Root(self.path, allow_secrets=True)
 
     def leave(self) -> None:
         """Remove the folder if it was made for this run and nothing was written."""
