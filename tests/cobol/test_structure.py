@@ -548,9 +548,11 @@ def test_row_36_a_word_of_a_dialect_may_be_a_name() -> None:
             "    COMMIT.",
             "SERVICE.",
             "    FREE B.",
+            "    ACCEPT ENTER DISPLAY SEND",
+            "    ADD 1 TO A.",
         )
     )
-    assert verbs(one(source)) == ["MOVE", "MOVE", "IF", "CONTINUE", "COMMIT", "FREE"]
+    assert verbs(one(source)) == ["MOVE", "MOVE", "IF", "CONTINUE", "COMMIT", "FREE", "ACCEPT", "DISPLAY", "ADD"]
     assert names(one(source)) == ["", "SERVICE"]
     assert source.kinds[3] == "directive"
 

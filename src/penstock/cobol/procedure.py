@@ -64,9 +64,10 @@ _IDS = frozenset(f"{unit}-ID" for unit in UNITS.split("|"))
 _DIVISION = re.compile(rf"(?<![\w-])(?:{DIVISIONS})\s++\Z")
 _END = re.compile(rf"END\s++(?:(?P<unit>{ENDED})|(?P<declaratives>DECLARATIVES))(?![\w-])")
 # A word of a dialect is a name after one of the first words or before one of the second, as in MOVE COMMIT TO FREE or
-# IF SEND > 2.
+# IF SEND > 2. Among the first are verbs that mean nothing without an operand: ACCEPT ENTER.
 _OPERAND_FOLLOWS = re.compile(
-    r"(?<![\w-])(?:TO|OF|IN|FROM|BY|INTO|GIVING|USING|FOR|WITH|AND|OR|NOT|THAN|UNTIL|UPON|=|<|>|\+|\*|/)\s*+\Z"
+    r"(?<![\w-])(?:TO|OF|IN|FROM|BY|INTO|GIVING|USING|FOR|WITH|AND|OR|NOT|THAN|UNTIL|UPON|=|<|>|\+|\*|/"
+    r"|ACCEPT|ADD|COMPUTE|DISPLAY|DIVIDE|EVALUATE|IF|INITIALIZE|INSPECT|MOVE|MULTIPLY|SET|SUBTRACT)\s*+\Z"
 )
 _NO_VERB = re.compile(
     r"[\s]*+(?:[=<>+*/)(]|-\s|(?:TO|OF|IN|BY|FROM|IS|EQUAL|GREATER|LESS|NOT|THRU|THROUGH|DELIMITED|GIVING|INVALID|AT\s++END)(?![\w-]))"
