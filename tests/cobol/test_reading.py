@@ -199,6 +199,18 @@ def test_row_4_the_indicator_says_what_a_line_is() -> None:
     assert [warned.line for warned in source.warnings] == [9]
 
 
+def test_row_4_a_remark_may_begin_in_column_1() -> None:
+    """Row 4: text from column 1 on is a comment even if column 7 is blank; a tag of that letter is followed by code."""
+    source = scan(
+        "* HOMEWORK 2\n* TONY BAKER\n       PROGRAM-ID. CHECK.\n       PROCEDURE DIVISION.\n"
+        "*      DISPLAY 'A'.\n*A1    DISPLAY 'B'.\n* 0012 DISPLAY 'C'.\n       END PROGRAM CHECK.\n",
+        source_format="fixed",
+    )
+    assert [one.name for one in source.programs] == ["CHECK"]
+    assert source.kinds == ("comment", "comment", *["code"] * 6)
+    assert not source.warnings
+
+
 def test_row_4_debug_lines_are_code_where_that_is_asked_for() -> None:
     """Row 4: the caller or WITH DEBUGGING MODE in the program asks for it."""
     text = program("A.", "D|B.", "D|    DISPLAY X.", "    EXIT.")

@@ -53,6 +53,8 @@ _MARKS = (_RULED, "\t", "*>", "*", "/", "|", ">>", "$", "?", "\\")
 _INCLUDING = ("-", "+")
 """The characters in column 1 that may begin the include of a librarian; all of such a line is shown."""
 _NO_INDICATORS = frozenset("$>?")
+_REMARK = re.compile(r"\*[ ]{1,4}[^\W\d_]")
+"""A comment that begins in column 1, as Micro Focus' compiler takes it: words follow, as in no sequence number or tag."""
 _BEHIND_MARGIN = re.compile(
     r"(?i)(?:\d{6}|[ ]{6})(?:(?:01|77)[ ]{2,}[A-Z]|\d+-[\w-]*\w(?:\.|[ ]++SECTION[ ]*+\.)[ ]*+(?:EXIT[ ]*+\.?[ ]*+)?\Z)"
 )
@@ -203,12 +205,15 @@ class _Page:
             # comment. Within a sentence, a slash before something is a division in code that is not indented (`_starred`).
             self.code += ["" if line[:1] == "*" or line.rstrip() == "/" else line for line in lines]
         else:
-            self.code += [line[AREA_A:stop] if line[6:7] == " " else "" for line in lines]
+            self.code += [
+                line[AREA_A:stop] if line[6:7] == " " and not (line[:1] == "*" and _REMARK.match(line)) else ""
+                for line in lines
+            ]
             for index in tabbed:
-                if lines[index][6:7] == " ":
+                if self.code[start + index]:
                     self.code[start + index] = lines[index][AREA_A:]
             # Blank, `*` and `/` are the common indicators and are done here; the others are handled one by one below.
-            odd = [index for index, line in enumerate(lines) if line[6:7] not in " */"]
+            odd = [index for index, line in enumerate(lines) if line[6:7] not in " */" and not _REMARK.match(line)]
         # Before continuations are joined: a comment at the end of a line is not part of the word that continues.
         for index in self.having("*>", self.code[start:]) + self.having("|", self.code[start:]):
             self.code[start + index] = _uncommented(self.code[start + index])
