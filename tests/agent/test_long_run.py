@@ -1,4 +1,4 @@
-"""After hundreds of turns in a small window, with all kinds of faults, is the answer right and was each request valid?
+"""After many turns in a small window, with all kinds of faults, is the answer right and was each request valid?
 
 The agent runs in its own process, so that its memory can be measured; the provider runs here and records every request.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from penstock.session import Session
 
 FORMS = [
-    ("anthropic", "anthropic", 300),
+    ("anthropic", "anthropic", 150),
     ("openai-chat", "openai", 64),
     ("openai-responses", "openai", 64),
     ("openai-chat", "vllm", 64),
@@ -42,8 +42,8 @@ FORMS = [
 WINDOW, BELIEVED = 16_000, 40_000
 TIMEOUT_SECONDS = 0.6  # of the model; half of it without an event is a stall
 THROWN = ("429", "500", "silent", "stalled", "refused", "flood")
-MAX_GROWTH_BYTES = 8 << 20
-"""The allowed growth from turn 50 to 300: what was said takes 6 MB; recording every request too would take 14."""
+MAX_GROWTH_BYTES = 5 << 20
+"""The allowed growth from turn 50 to 156: what was said takes 3 MB; recording every request too would take 10."""
 
 
 class Adder:
