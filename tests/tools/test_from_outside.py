@@ -64,6 +64,18 @@ def test_an_empty_listing_names_the_wider_call_that_finds_files(outside: Outside
     assert [match["path"] for match in found["matches"]] == ["d25/e.go"]
 
 
+@pytest.mark.proves("L-1")
+def test_a_pattern_that_climbs_names_the_call_for_the_folder_above(outside: Outside) -> None:
+    """A pattern stays below its folder; above the root there is no such call."""
+    planted(outside, "a.py", "src/b.py")
+    for command, found in (("list", "\na.py\n"), ("count", "1 file")):
+        none = outside.penstock(command, "../*.py", "--path", "src").stdout
+        above = re.search(r"for the folder above: (penstock .*)", none)
+        assert above, none
+        assert found in "\n" + outside.penstock(*shlex.split(above[1])[1:]).stdout
+    assert "nothing above the root is listed" in outside.penstock("list", "../*.py").stdout
+
+
 @pytest.mark.proves("B-8")
 def test_pages_of_two_versions_are_not_spliced(outside: Outside) -> None:
     """The call that a view prints carries its version: a line inserted at the top in between is reported."""

@@ -9,6 +9,8 @@ is left out is counted by reason (L-5). Leaves to others: the walk, patterns and
 
 from __future__ import annotations
 
+import posixpath
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from penstock.text import escape, notices
@@ -66,11 +68,12 @@ def _list_files(
     # Without a limit: names if they are few and fit, a warning if they are many, and else (few, but long) a page of them.
     total = listing.page.total or 0
     outcome = outcome_of(total, listing.complete)
+    hint = _above(call, path, pattern, total) or _wider(call, listing.wider)
     if limit == 0 and not offset:
         if total > MAX_FILES_WARNING_THRESHOLD or not listing.complete:
             page = call.again(limit=MAX_FILES_WARNING_THRESHOLD)
             return Result(_too_many(listing, pattern, call, page), outcome=outcome)
-        text = _plain(listing, _wider(call, listing.wider))
+        text = _plain(listing, hint)
         if call.allowance.holds(text):
             return Result(text, outcome=outcome)
     # A page of the requested size, within the bound; of 20 names if no size was requested and the names did not fit.
@@ -80,7 +83,7 @@ def _list_files(
     def render(count: int) -> str:
         page = _shortened(listing.page, count)
         following = None if page.next_offset is None else call.again(offset=page.next_offset, limit=size)
-        return _page(listing, page, following, _wider(call, listing.wider))
+        return _page(listing, page, following, hint)
 
     return Result(call.fit(len(listing.page.items), render), outcome=outcome)
 
@@ -142,10 +145,10 @@ def _count_files(
         progress=call.progress,
     )
     shown = escape.show_name(path)
-    wider = _wider(call, counted.wider)
+    hint = _above(call, path, pattern, counted.files) or _wider(call, counted.wider)
 
     def render(rows: int) -> str:
-        return "\n".join(filter(None, (_counts(shown, counted, rows, sizes=sizes), wider)))
+        return "\n".join(filter(None, (_counts(shown, counted, rows, sizes=sizes), hint)))
 
     text = call.fit(len(counted.by_extension), render)
     return Result(text, outcome=outcome_of(counted.files, counted.complete))
@@ -235,6 +238,21 @@ def _wider(call: Invocation, wider: Wider | None) -> str:
     return f"A wider form finds {some}{notices.counted(wider.files, 'file')}: {call.again(**wider.changes)}"
 
 
+def _above(call: Invocation, path: str, pattern: str, files: int) -> str:
+    """Return the call for the folder that a pattern climbs to, if it has found nothing; empty for any other pattern."""
+    names = pattern.split("/")
+    climbed = sum(1 for _ in takewhile("..".__eq__, names))
+    if files or not climbed:
+        return ""
+    folder = posixpath.normpath("/".join([path, *names[:climbed]]))
+    if folder == ".." or folder.startswith("../"):
+        return "A pattern names what lies below its folder, and nothing above the root is listed."
+    rest = [name for name in names[climbed:] if name] or ["*"]
+    # A pattern with a slash reaches as deep as it says; without what it climbed by, it may have none left.
+    again = call.again(path=folder, pattern="/".join(rest), recursive=False)
+    return f"A pattern names what lies below its folder; for the folder above: {again}"
+
+
 def _too_many(listing: Listing, pattern: str, call: Invocation, page: str) -> str:
     """Return the warning of too many matches: a count and three ways to continue, no names (L-2)."""
     mode = "recursively" if listing.recursive else "in current directory"
@@ -253,14 +271,14 @@ def _too_many(listing: Listing, pattern: str, call: Invocation, page: str) -> st
     return "\n".join(lines[:7] + [line for line in lines[7:] if line])
 
 
-def _plain(listing: Listing, wider: str) -> str:
+def _plain(listing: Listing, hint: str) -> str:
     """Return few names without header and footer, one per line."""
     head = [line for line in (_left_out(listing.omitted), "" if listing.complete else _PARTIAL) if line]
-    names = [_entry(name) for name in listing.page.items] or [_NO_FILES, *filter(None, [wider])]
+    names = [_entry(name) for name in listing.page.items] or [_NO_FILES, *filter(None, [hint])]
     return "\n".join(head + names)
 
 
-def _page(listing: Listing, page: Page[str], following: str | None, wider: str) -> str:
+def _page(listing: Listing, page: Page[str], following: str | None, hint: str) -> str:
     """Return a page of names between its header and its footer, or why there is none (L-3)."""
     total = page.total if listing.complete else f"at least {page.total}"
     extra = " ".join(x for x in (_left_out(listing.omitted), "" if listing.complete else _PARTIAL) if x)
@@ -270,7 +288,7 @@ def _page(listing: Listing, page: Page[str], following: str | None, wider: str) 
             if not page.total and not page.offset
             else f"No files in range. Total: {total}, offset: {page.offset}"
         )
-        return "\n".join(filter(None, (f"{words} {extra}".rstrip(), wider)))
+        return "\n".join(filter(None, (f"{words} {extra}".rstrip(), hint)))
     head = f"[Files {page.offset + 1}-{page.offset + len(page.items)} of {total}]"
     if following is not None:
         head += f" next offset={page.next_offset}: {following}"
