@@ -134,6 +134,15 @@ def test_the_list_has_the_model_and_the_folder_that_a_session_went_on_with(
 
 
 @pytest.mark.proves("S-17")
+def test_a_handoff_that_was_cut_off_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is wrong with it comes first; that it is no session of another agent helps nobody who has a handoff."""
+    (tmp_path / "handoff.json").write_text('{"sessionId": "x", "agent": ')
+    assert main(["handoff", "--from", str(tmp_path / "handoff.json")]) == 2
+    said = capsys.readouterr().err
+    assert "handoff.json is not a handoff: a handoff is a JSON object; this text is not JSON." in said
+    assert "is not a session of claude" in said
+
+
 def test_a_session_is_removed_by_its_name(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Everything that it said is removed; an unknown name removes nothing."""
     kept, gone = begun(capsys), begun(capsys, "What of the heron-blue valve?")

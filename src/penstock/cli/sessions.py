@@ -376,8 +376,11 @@ def _foreign_handoff(file: str) -> tuple[Handoff, str]:
     except CallerError as error:
         try:
             made = read_handoff(file)
-        except (CallerError, ToolError):
+        except ToolError:
             raise error from None
+        # Most likely a handoff that was cut off or edited: its own fault comes first.
+        except CallerError as fault:
+            raise CallerError(f"{fault}. {error}") from None
     folder = field(made.state, "folder")
     return made, folder if isinstance(folder, str) and os.path.isdir(folder) else os.getcwd()
 
