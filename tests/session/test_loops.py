@@ -36,6 +36,7 @@ def test_the_same_call_with_the_same_result_is_told_at_three_and_ends_the_work_a
     stage = begun()
     assert [told(stage, "a.py", "same") for _ in range(2)] == [None, None]
     assert told(stage, "a.py", "same") == looping(3)
+    assert "let one call wait" in looping(3), "a model that polls is told what does not end as a loop"
     assert told(stage, "a.py", "same") == looping(4)
     assert isinstance(stage.step(), Ask)
     assert told(stage, "a.py", "same") == looping(5)

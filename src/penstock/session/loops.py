@@ -21,7 +21,9 @@ ALTERNATING = "[Two calls take turns with the same results: nothing new will com
 
 def looping(times: int) -> str:
     """Return the message to a model next to a result that it has had before."""
-    return f"[The same result, {times} times now: nothing has changed. Try another way, or say what is missing.]"
+    # Whoever waits for a build has one call to make, not five: a command can wait by itself until there is news.
+    wait = "To wait for something, let one call wait until it has changed."
+    return f"[The same result, {times} times now: nothing has changed. Try another way, or say what is missing. {wait}]"
 
 
 # Durations as test runners and builds print them, times of day, and what a process makes up anew each time: addresses, pytest's
