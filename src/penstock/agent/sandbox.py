@@ -362,7 +362,8 @@ def _clear_covers(paths: Sequence[str]) -> None:
     """Remove the files that bubblewrap made where it was to cover a socket which had just gone.
 
     A mount needs something to lie on: where there is nothing, bubblewrap creates an empty file that nobody may write, and leaves
-    it.
+    it. Nothing else tells it apart, as bubblewrap does not say which files it made; another one like it in the place of a socket
+    holds nothing that could be lost.
     """
     for path in paths:
         with suppress(OSError):

@@ -316,6 +316,8 @@ class KeepingTables(ArtifactTables):
 
     def _expire(self, execute: Execute) -> tuple[int, list[str]]:
         """Mark expired handles as gone; return how many, and the places to remove."""
+        # What a living process holds and no record names yet expires like the rest, though it is spared where room is made: a
+        # gateway lives for months, and what it keeps is promised an end.
         now = self._now(execute)
         # A referenced handle stays so until it is gone. So handles that had expired at the last sweep and still exist need not be
         # checked again: thousands of old sessions would make every `put` slow.
