@@ -31,6 +31,8 @@ SECRETS = {
     "a token in base64": ("data: ", "ZXlKaGJHY2lPaUpJVXpJMU5pSjkuZXlKemRXSWlPaUl4TWpNME5UWTNPRGt3SW4wLmRvempncnlQNEoz"),
     "bearer with a colon": ('bearer = "Bearer: ', "2lkjdfoiuwer092834kjdwf0a"),
     "two random parts": ("client_secret = ", "ab3cd7ef.gh2jk5mn"),
+    "words with a number each": ("password: ", "Hunter2.Horse9"),
+    "random parts that a dot joins": ('token = "', "aB3dE5fG7h.Jm7kL9mN2p"),
     "three random parts": ("password: ", "Q7XK2M.R4VNW.T9B3CD"),
     "creds": ("creds = ", "FqyOTAJSdEgjn727oe4lsSJeRvL0rE"),
     "a cred with long words": ('cred = "', "KjasdlkjapoIKLlka98098sdf012U/rL2sLdBqOHQUlt5Z6kCgKGDyCFB=="),
@@ -260,6 +262,7 @@ SECRETS = {
 }
 """The text before a secret, and the secret."""
 AFTER = {
+    "random parts that a dot joins": '"',
     "the first token": '"',
     "an element with blanks around what it holds": "  </password>",
     "the key that signs": '"',

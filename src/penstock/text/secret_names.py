@@ -119,6 +119,9 @@ _LOOKED_UP = re.compile(
     r"(?:(?i:foreign|primary|partition|sort|natural|composite|cache|lookup|index|schema|sequence|idempotency)"
     r"[_ -]?|first_|second_|third_|Identifier|Repository)\Z"
 )
+_CHOSEN = re.compile(
+    r"[A-Z][a-z]+\d+(?:\.[A-Z][a-z]+\d+)+"
+)  # a password that only looks like a member: `Hunter2.Horse9`
 _COMPARED = re.compile(r"[A-Za-z_.]+\d{1,2}:?")  # `if password1 == password2:`
 _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
 _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?(?:[A-Za-z0-9_]*|[a-z0-9.-]{1,64})")
@@ -341,7 +344,7 @@ def _is_code(match: re.Match[str], value: str, between: str, *, looks_random: bo
     """Return whether a bare value is an expression of a program."""
     if between.strip(f"{digits} ") in {"==", "!="} and _COMPARED.fullmatch(value):
         return True
-    if not looks_random:
+    if not looks_random or (_OF_PASSWORDS.match(match[1]) and _CHOSEN.fullmatch(value)):
         return False
     # `!name` is a condition, or a tag in YAML, `name!` a macro, `@name` an object's attribute, and `= name_1;` a statement.
     start, end = match.span(_BARE)

@@ -170,7 +170,7 @@ def changes_case(run: str) -> bool:
     return len(run) >= _MIN_LETTERS and len(_PIECE.findall(run)) * _LETTERS_PIECE_CHARS >= len(run)
 
 
-_JOINTS = re.compile(r"[_+-]")
+_JOINTS = re.compile(r"[_+.-]")
 _MIN_JOINED, _MIN_JOINED_CHANGES = 18, 4
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _MIN_HEX, _MIN_HEX_CHANGES = 28, 6
