@@ -85,20 +85,18 @@ class References:
         self._passed: defaultdict[int, set[int]] = defaultdict(set)
         self.undefined: list[Undefined] = []
         self._is_elsewhere = False
-        self.operands: dict[
-            int, tuple[dict[str, None], dict[str, None]]
-        ] = {}  # by statement: the names that it writes, and those that it reads
+        self.operands: dict[int, tuple[dict[str, None], dict[str, None]]] = {}
+        """By statement, the names that it writes, and those that it reads."""
         self._current: tuple[dict[str, None], dict[str, None]] | None = None
         self.moving = Moving(records)
         self._mentions: list[Mention] = []
         self._closed: dict[int, Closed] = {}  # the parentheses of the statement
-        # By file for READ, and by record for WRITE: the items that hold the record length.
         self._lengths: dict[str, tuple[int, ...]] = {}
-        self._answers: dict[
-            str, tuple[int, ...]
-        ] = {}  # by file: the items that say how an input from a workstation ended
-        # By item of a screen or report, including groups: what it shows and fills.
+        """By file for READ, and by record for WRITE, the items that hold the record length."""
+        self._answers: dict[str, tuple[int, ...]] = {}
+        """By the file of a workstation, or TERMINAL, the items that say how an input ended."""
         self._shown: dict[int, list[tuple[ShownItem, tuple[int, ...]]]] = {}
+        """By item of a screen or report, including groups, what it shows and fills."""
 
     def take(self, said: ReadStatement) -> None:
         """Record the operands of one statement; for EXEC blocks, see `exec`."""
@@ -124,9 +122,10 @@ class References:
             self._beside(self._lengths[keys[1]], _MEASURES[said.verb], said, 1)
         if self._answers and said.verb in _ANSWERED:
             at = keys.index(_ANSWERED[said.verb]) + 1 if _ANSWERED[said.verb] in keys[:-1] else 0
-            self._beside(self._answers.get(keys[at], ()), WRITE, said, at)
-        if self._answers and said.verb == "ACCEPT" and "FROM" not in keys:
-            self._beside(self._answers.get(TERMINAL, ()), WRITE, said, 0)
+            if keys[at] in self._answers:
+                self._beside(self._answers[keys[at]], WRITE, said, at)
+        if TERMINAL in self._answers and said.verb == "ACCEPT" and "FROM" not in keys:
+            self._beside(self._answers[TERMINAL], WRITE, said, 0)
         if self._mentions:
             self.moving.take(said, self._mentions)
         if said.verb in {"READ", "RETURN"} and len(keys) > 1:
