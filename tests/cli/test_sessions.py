@@ -261,9 +261,12 @@ def test_doctor_names_the_command_that_sets_a_store_back_to_the_present(
         store.put(b"from a later year")
     told = asked(capsys, "doctor")["store"]["clock"]
     assert "if this one is right: `penstock store gc --reset-clock" in told
-    asked(capsys, "store", "gc", "--reset-clock", "--dry-run")
+    shown = asked(capsys, "store", "gc", "--reset-clock", "--dry-run")["clock"]
+    assert shown["from"] - shown["to"] == pytest.approx(1e9, abs=600)
     assert asked(capsys, "store", "check")["facts"]["clock"] == told
-    asked(capsys, "store", "gc", "--reset-clock")
+    assert main(["store", "gc", "--reset-clock"]) == 0
+    today = time.strftime("to %Y-%m-", time.gmtime())
+    assert re.search(rf"The store's time was set from 20[\d-]+T[\d:]+Z {today}", capsys.readouterr().out)
     assert "clock" not in asked(capsys, "doctor")["store"]
 
 

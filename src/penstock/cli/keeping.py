@@ -368,18 +368,22 @@ def gc_command(
 
     rules = Retention(max_days=max_days, max_bytes=max_bytes) or default_retention()
     with opened(store_url) as store:
-        if reset_clock and not dry_run:
-            store.reset_clock()
+        times = store.reset_clock(is_dry_run=dry_run) if reset_clock else None
         found = store.collect(rules, is_dry_run=dry_run)
         left = store.size().used_bytes
         fault = None if dry_run else _scrubbed(store)
     rows = [(one.what, one.name, f"{one.bytes:>12} bytes", _moment(one.at), one.why) for one in found]
     if as_json:
         removed = [answer.fields_of(one, "what", "name", "bytes", "at", "why") for one in found]
+        set_to = {} if times is None else {"clock": {"from": times[0], "to": times[1]}}
         told = {} if fault is None else {"fault": {"code": fault.code, "message": str(fault)}}
-        answer.print_json({"removed": removed, "dry_run": dry_run, "used_bytes": left, **told})
+        answer.print_json({"removed": removed, "dry_run": dry_run, "used_bytes": left, **set_to, **told})
         return answer.FAULT if fault else 0
     size = sum(one.bytes for one in found)
+    if times is not None:
+        # Only a person can tell whether the clock is right, and what is dated too early does not live as long as it was to.
+        before, now = map(_moment, times)
+        click.echo(f"The store's time {'would be' if dry_run else 'was'} set from {before} to {now}.")
     click.echo(f"{len(found)} {'would be removed' if dry_run else 'removed'}: {size} bytes | {left} bytes are in use")
     _echo_rows(("what", "name", "size", "used", "why"), rows)
     if fault is not None:  # reported after the removals, which are done whatever failed then

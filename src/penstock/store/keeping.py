@@ -337,10 +337,12 @@ class KeepingTables(ArtifactTables):
         )
         return len(expired), places
 
-    def reset_clock(self) -> None:
+    def reset_clock(self, *, is_dry_run: bool = False) -> tuple[float, float]:
         """Set the store's time to the clock's, and what was kept later than that to now; `Store.reset_clock` says more."""
         with self._writing() as execute:
-            now = self._clock()
+            before, now = float(execute("SELECT last_seen FROM clock")[0][0]), self._clock()
+            if is_dry_run:
+                return before, now
             for found in execute("SELECT * FROM handles WHERE gone = '' AND created > ?", (now,)):
                 row = HandleRow(*found)
                 if row.sealed() != row.seal:  # damaged: it is not sealed anew
@@ -352,6 +354,7 @@ class KeepingTables(ArtifactTables):
             execute("UPDATE loose_objects SET since = ? WHERE since > ?", (now, now))
             execute("UPDATE clock SET last_seen = ?", (now,))
             execute("UPDATE clock SET swept = ? WHERE swept > ?", (now, now))
+        return before, now
 
     def _give_up(self, execute: Execute, handles: list[str], why: str) -> list[str]:
         """Mark handles as gone, with the reason that whoever asks for them will read; return the places to remove."""

@@ -404,11 +404,17 @@ class Store(Protocol):
         """
         ...
 
-    def reset_clock(self) -> None:
+    def reset_clock(self, *, is_dry_run: bool = False) -> tuple[float, float]:
         """Set the store's time, which never goes back by itself, to that of this machine, or of the database server.
 
         For a store that was written while a clock was ahead: what was kept then lives on from now, as long as it was to. Call it
-        only while the clock is right.
+        only while the clock is right: what is dated too early expires as soon as the clock is.
+
+        Args:
+            is_dry_run: Whether only to report the two times.
+
+        Returns:
+            The store's time before, and the clock's, in seconds since 1970.
         """
         ...
 
