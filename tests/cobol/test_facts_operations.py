@@ -340,6 +340,8 @@ SQL = {
         (),
         (),
     ),
+    "DECLARE C1 WITH RETURN FOR SELECT A FROM T1 WHERE B = :X": ("DECLARE CURSOR", ("T1",), "C1", ("X",), ()),
+    "DECLARE S1 STATEMENT": ("DECLARE STATEMENT", (), None, (), ()),
     "OPEN C1": ("OPEN", (), "C1", (), ()),
     "FETCH NEXT FROM C1 INTO :X:Y-IND, :Y": ("FETCH", (), "C1", (), ("X", "Y-IND", "Y")),
     "WITH W AS (SELECT A FROM T1) SELECT A INTO :X FROM W": ("SELECT", ("T1",), None, (), ("X",)),

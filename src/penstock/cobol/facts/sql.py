@@ -7,6 +7,7 @@ columns and joins. Law: the name of a common table expression or a cursor is not
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..words import vocabulary
@@ -163,8 +164,11 @@ def _operation(block: Block, code: Code) -> SqlOperation | None:
 
 
 def _declared(words: list[str], upper: list[str]) -> tuple[str, str | None, tuple[str, ...]]:
-    """Return the operation of a DECLARE, its cursor, and its tables."""
-    if "CURSOR" in upper[:6]:
+    """Return the operation of a DECLARE, its cursor, and its tables.
+
+    What is declared FOR a query is a cursor even if generated code leaves out that word.
+    """
+    if "CURSOR" in upper[:6] or ("FOR", "SELECT") in pairwise(upper):
         return "DECLARE CURSOR", words[1] if len(words) > 1 else None, _tables(words, upper)
     if "TABLE" in upper[:4]:
         at = upper.index("TABLE")
