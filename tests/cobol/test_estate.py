@@ -140,6 +140,7 @@ def known(text: str, path: str) -> Located:
         ("a/REC", fixed("    05  A PIC X."), "copybook"),
         ("a/PROD.LIB(REC)", fixed("    05  A PIC X."), "copybook"),
         ("a/PROD.LIB(REC).doc", fixed("    05  A PIC X."), None),
+        ("a/bind.txt", " 10  QUALIFIER ....... ===> (For tables)\n 77  ACTION .. ===>\n", None),  # a panel of TSO
         ("a/T.dcl", "     EXEC SQL DECLARE T TABLE (A CHAR(1)) END-EXEC.", "dclgen"),
         ("a/JOB1.txt", JOB, "jcl"),
         ("a/P.prc", PROC, "proc"),

@@ -60,7 +60,7 @@ _SUFFIXES: dict[str, Kind] = {
     **dict.fromkeys(("asm", "hlasm", "assemble", "mac"), "hlasm"),
 }
 _LEVEL = r"^(?:.{6} )?[ ]*(?:01|05|10|77)[ ]+[A-Z0-9][A-Z0-9-]*"
-_CLAUSE = r"(?:[ ]*\.|[ ]+(?:PIC|PICTURE|REDEFINES|OCCURS|COMP|VALUE|USAGE)\b)"
+_CLAUSE = r"(?:[ ]*\.(?!\S)|[ ]+(?:PIC|PICTURE|REDEFINES|OCCURS|COMP|VALUE|USAGE)\b)"
 _DIVISION = r"^(?:.{6} )?[ ]*(?:(?:IDENTIFICATION|ID)[ ]+DIVISION|(?:PROGRAM|FUNCTION|CLASS)-ID)[ ]*\."
 # Tried in this order, because a job may have COBOL in its stream and COBOL may declare a table; `.{6} ` is the sequence
 # area.
