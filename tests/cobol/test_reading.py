@@ -117,17 +117,15 @@ def test_row_1_one_line_in_the_margin_of_an_indented_program_says_enough(odd: st
 
 
 @pytest.mark.parametrize(
-    ("above", "told", "found"),
-    [("", "free", ["MENU", "POPUP"]), ("      * MENUS\n", "fixed", ["MENU"])],
+    ("above", "told"),
+    [("", "free"), ("      * MENUS\n", "fixed")],
 )
-def test_row_1_a_level_in_column_7_is_code_unless_another_line_has_an_indicator_there(
-    above: str, told: str, found: list[str]
-) -> None:
-    """Row 1: in fixed format a digit there is nothing, and the item would be lost as a comment."""
+def test_row_1_a_level_in_column_7_is_code_if_another_line_has_an_indicator_there_or_not(above: str, told: str) -> None:
+    """Row 1: a compiler of fixed format knows no such digit, but the item would be lost as a comment."""
     lines = "".join(f"          05 LINE-{n} PIC X(20).\n" for n in range(9))
     source = scan(f"{above}       01 MENU.\n{lines}      01 POPUP PIC X.\n")
     assert source.format == told
-    assert [item.name for item in facts(source, one(source)).items if item.level == 1] == found
+    assert [item.name for item in facts(source, one(source)).items if item.level == 1] == ["MENU", "POPUP"]
 
 
 @pytest.mark.parametrize(
@@ -768,6 +766,21 @@ def test_a_section_or_paragraph_may_begin_one_column_early() -> None:
     assert [(warned.line, warned.text.rpartition(" as ")[2]) for warned in source.warnings] == [
         *((7, "code"), (9, "code"), (10, "code"), (12, "a comment")),
     ]
+
+
+def test_a_text_may_be_pasted_one_column_early_from_its_second_screen_on() -> None:
+    """Its divisions, sections and records begin in column 7: that of data is no debugging line, and a remark is still one."""
+    first = ["IDENTIFICATION DIVISION.", "PROGRAM-ID. P."]
+    second = [
+        *("DATA DIVISION.", "WORKING-STORAGE SECTION.", "01 R.", "    05 A PIC X.", "77 B PIC X.", "LINKAGE SECTION."),
+        *("01 the first of May", "file section of 1999", "PROCEDURE DIVISION.", "    MOVE A TO B."),
+    ]
+    text = "".join(f"{' ' * at}{line}\n" for at, lines in ((7, first), (6, second)) for line in lines)
+    source = scan(text, source_format="fixed")
+    (found,) = source.programs
+    assert [entry.name or entry.word for entry in found.entries if entry.word in {"01", "05", "77"}] == ["R", "A", "B"]
+    assert [one.verb for one in found.statements] == ["MOVE"]
+    assert [warned.line for warned in source.warnings if warned.text.endswith("a comment")] == [9, 10]
 
 
 @pytest.mark.parametrize("before", ["", "=COLS> "])

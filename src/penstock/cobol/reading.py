@@ -56,10 +56,13 @@ _NO_INDICATORS = frozenset("$>?")
 _REMARK = re.compile(r"\*[ ]{1,4}[^\W\d_]")
 """A comment that begins in column 1, as Micro Focus' compiler takes it: words follow, as in no sequence number or tag."""
 _BEHIND_MARGIN = re.compile(
-    r"(?i)(?:\d{6}|[ ]{6})(?:(?:01|77)[ ]{2,}[A-Z]|\d+-[\w-]*\w(?:\.|[ ]++SECTION[ ]*+\.)[ ]*+(?:EXIT[ ]*+\.?[ ]*+)?\Z)"
+    r"(?i)(?:\d{6}|[ ]{6})(?:(?:01|77)[ ](?:[ ]++[A-Z]|[A-Z][\w-]*+(?:[ ]*+\.|[ ]++PIC[ ]))"
+    r"|\d+-[\w-]*\w(?:\.|[ ]++SECTION[ ]*+\.)[ ]*+(?:EXIT[ ]*+\.?[ ]*+)?\Z"
+    r"|(?:IDENTIFICATION|ENVIRONMENT|DATA|PROCEDURE)[ ]++DIVISION(?![\w-])"
+    r"|(?:CONFIGURATION|INPUT-OUTPUT|FILE|(?:WORKING|LOCAL)-STORAGE|LINKAGE)[ ]++SECTION[ ]*+\.)"
 )
-"""A record, section or paragraph that begins directly behind the sequence number or the blanks in its place, as Unisys' compiler
-and those that count no columns accept it."""
+"""A record, section, paragraph or division that begins directly behind the sequence number or the blanks in its place, as Unisys'
+compiler and those that count no columns accept it, and as a text has it whose second screen was pasted one column early."""
 
 
 class SourceReading(NamedTuple):
@@ -351,14 +354,14 @@ class _Page:
     def _indicated(self, index: int, line: str, stop: int | None) -> None:
         """Read a line whose column 7 is neither a blank nor a comment indicator."""
         indicator, text = line[6], line[AREA_A:stop]
-        if indicator in "Dd":
+        if indicator.isalnum() and _BEHIND_MARGIN.match(line[:stop]):
+            self.code[index] = indicator + text
+            self.warnings.append(Warned(index + 1, f"column 7 holds {indicator!r}: read as code"))
+        elif indicator in "Dd":
             self.marked[index] = "debug"
             self._debugged[index] = _uncommented(text)
         elif indicator == "-":
             self._continue(index, text, stop)
-        elif indicator.isdecimal() and _BEHIND_MARGIN.match(line[:stop]):
-            self.code[index] = indicator + text
-            self.warnings.append(Warned(index + 1, f"column 7 holds {indicator!r}: read as code"))
         elif indicator not in _NO_INDICATORS and index not in self.marked and not _is_told(line):
             self.warnings.append(Warned(index + 1, f"column 7 holds {indicator!r}: read as a comment"))
 
