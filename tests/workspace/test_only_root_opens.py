@@ -43,7 +43,7 @@ def opens(source: str) -> list[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
             function = node.func
-            if node.args and ast.unparse(node.args[0]) == "os.devnull":
+            if node.args and isinstance(node.args[0], ast.Attribute) and ast.unparse(node.args[0]) == "os.devnull":
                 continue  # which holds nothing
             if isinstance(function, ast.Name) and function.id in {"open", "exec", "eval", "__import__"}:
                 found.append(f"{node.lineno}: {function.id}(…)")
