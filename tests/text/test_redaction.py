@@ -335,6 +335,8 @@ AFTER = {
     "Kubernetes": "\ntype: Opaque\n---\nkind: ConfigMap\ndata:\n  user: administrator\n",
 }
 ORDINARY = [
+    "r.K8SAuthRoleName = o.K8SAuthRoleName",
+    """$this->dsn .= "password='".$this->password."' ";""",
     '<button aria-label="Toggle section" aria-controls="block-11111111-1111-1111-1111-111111111111-body">',
     '"first_key" = "9E858021-953F-4DD3-8842-F2C782780422", "second_key": "D55D0E1E-51D9-4BCE-9021-7D201906D3C0"',
     'curl -H "Authorization: Bearer mytoken_…" https://example.com',

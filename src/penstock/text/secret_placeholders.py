@@ -18,7 +18,7 @@ _PLACEHOLDERS = (
 )
 # What a template or a program makes of something else, the program between two strings, and patterns.
 _EXPRESSIONS = (
-    r"/\^.*|&lt;.*|(?:[.#'\"]|\\[0-9a-z]{1,3})?[<\[{$%(].*|.*(?:[$#]\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*",
+    r"/\^.*|&lt;.*|(?:[.#'\"]{1,2}|\\[0-9a-z]{1,3})?[<\[{$%(].*|.*(?:[$#]\{|\{\{|%\(\w+\)|%s|\{\w*\}|\(\)|\\\().*|\.\w+\(.*",
     r"[^$]{0,24}\$[A-Z]+(?:_[A-Z]+)+|\+.*\+=?|\)[,;.?:].*|(?:(?:process|import\.meta)\.)?env\.\w+!?|[A-Z][a-z]\w*\[[\w, .|\[\]]+\]",
 )
 # Where a secret is kept, or what it opens; and the name of a user with a token.

@@ -30,6 +30,8 @@ _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # packages 9 have fewer than 3 on average, seven of them base64; of random letters 84 in a hundred.
 _PIECE_CHARS, _MIN_PIECED = 3, 20
 _SHORT_PIECE_CHARS, _MIN_SHORT_PIECED = 2.5, 15
+# But a name with an abbreviation is words for the most part: `K8SAuthRoleName`.
+_WORD_LETTERS, _MAX_OF_WORDS = 4, 0.75
 # Of a name; without this, 1,300 names in 34 MB of an authentication framework were taken for keys.
 _MAX_NAME_NUMBERS, _MAX_NAME_DIGITS, _NAME_WORD_CHARS = 2, 4, 3.5
 _CURVE = "25519"  # of Ed25519 and X25519, a longer number in names
@@ -73,7 +75,9 @@ def mixes_cases(run: str) -> bool:
     if len(run) < _MIN_SHORT_PIECED or run.islower() or run.isupper():
         return False
     chars = _PIECE_CHARS if len(run) >= _MIN_PIECED else _SHORT_PIECE_CHARS
-    return len(_PIECE.findall(run)) * chars >= len(run)
+    pieces = _PIECE.findall(run)
+    words = sum(len(piece) for piece in pieces if piece.isalpha() and len(piece) >= _WORD_LETTERS)
+    return len(pieces) * chars >= len(run) and words < _MAX_OF_WORDS * len(run)
 
 
 # Letters of other alphabets or with diacritics, and what occurs in a sentence; or kana.
