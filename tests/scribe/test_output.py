@@ -68,6 +68,26 @@ def test_a_program_may_be_called_what_a_file_of_credentials_is(tmp_path: Path) -
         assert document(["a.cbl", "secrets.cpy"], root=root, out=str(out), model=None).written == 0
 
 
+@pytest.mark.proves("C-14")
+@pytest.mark.parametrize("out", ["docs", "."])
+def test_an_earlier_site_among_the_sources_is_none(tmp_path: Path, out: str) -> None:
+    """A second run says what the first one said: a COPY does not find a page, and no page is listed as left out."""
+    program = "       PROGRAM-ID. A.\n       DATA DIVISION.\n       COPY INDEX.\n       COPY STYLE.\n       COPY A.\n"
+    (tmp_path / "a.cbl").write_text(program)
+    (tmp_path / "docs" / "programs").mkdir(parents=True)
+    (tmp_path / "docs" / "programs" / "b.cbl").write_text(program.replace("A.", "B.", 1))
+    (tmp_path / "docs" / "notes.xyz").write_text("theirs")
+    site = tmp_path / out
+    seen = []
+    with closing(Root(tmp_path)) as root:
+        for _ in "12":
+            done = document(["."], root=root, out=str(site))
+            assert [(one.suffix, one.files) for one in done.left_out] == [(".xyz", 1)]
+            seen.append({path: path.read_bytes() for path in site.rglob("*") if path.is_file()})
+    assert seen[0] == seen[1]
+    assert (site / "programs" / "B.html").is_file()
+
+
 def test_files_of_one_folder_are_written_one_by_one(tmp_path: Path) -> None:
     """Each of several files given at once is written or left alone, as if given separately."""
     output = Output(str(tmp_path / "out"))

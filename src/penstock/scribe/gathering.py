@@ -1,4 +1,4 @@
-"""Which files are documented? Those that are named, and those below the folders that are.
+"""Which files are documented? Those that are named, and those below the folders that are, but for pages of earlier runs.
 
 Each is read completely, once, through the root; what cannot be read is reported with the reason, and the rest continues. A file's
 name and first bytes decide what it is taken for; one named explicitly, or by a COPY, is taken whatever its name.
@@ -16,6 +16,7 @@ from penstock.cobol.estate import COBOL_KINDS
 from penstock.cobol.estate.members import copied_as
 from penstock.errors import ToolError
 from penstock.outline import language_of
+from penstock.scribe.output import without_sites
 from penstock.text import escape
 from penstock.workspace import system
 from penstock.workspace.deadline import Deadline
@@ -181,8 +182,8 @@ def _names(root: Root, paths: Iterable[str], progress: Callable[[int], None] | N
             deadline=Deadline(None),
             progress=progress,
         )
-        for prefix, _, names in walk:
-            yield from ((prefix + name, False) for name in names)
+        for found in without_sites([prefix + name for prefix, _, names in walk for name in names]):
+            yield found, False
 
 
 def read_whole(root: Root, path: str) -> bytes:

@@ -18,7 +18,7 @@ from penstock.workspace.root import Root
 from penstock.workspace.system import read_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from penstock.workspace.system import Folder
 
@@ -27,10 +27,31 @@ SITE_FILES = (
     *("style.css", "site.js", "graph.js", "search.js", "estate.js"),
 )
 """The files of a site that are directly in its folder; others are in folders of their own."""
+_SITE_SIGNS = ("estate.js", "index.json", "site.js")
+_PAGE_FOLDERS = ("programs/", "copybooks/")
+_PAGE_SUFFIXES = (".html", ".md", ".js", ".json", ".css", ".csv", ".svg", ".graphml")
 # `index.json` is the first of them that a run writes and `run.json` the last: a run that was killed leaves one that shows whose
 # they are, or none.
 _SIGNS = {"run.json": {"penstock_version"}, "index.json": {"programs", "jobs"}}
 _TRIES = 10  # per file, if another process writes it at the same time
+
+
+def without_sites(paths: Sequence[str]) -> Iterator[str]:
+    """Yield the paths of files without those of sites that earlier runs have written.
+
+    A site may lie among its sources (`penstock document . --out docs`). Its files say nothing of the estate, and a COPY would find
+    a page of its name.
+
+    Args:
+        paths: All files of some folders.
+    """
+    known = set(paths)
+    ends = [path.removesuffix(_SITE_SIGNS[0]) for path in paths if path.endswith(_SITE_SIGNS[0])]
+    sites = [folder for folder in ends if all(folder + name in known for name in _SITE_SIGNS)]
+    written = {folder + inner for folder in sites for inner in ("", *_PAGE_FOLDERS)}
+    for path in paths:
+        if path[: path.rfind("/") + 1] not in written or not path.endswith(_PAGE_SUFFIXES):
+            yield path
 
 
 class Output:
