@@ -474,16 +474,16 @@ def test_blocks_for_what_nobody_knows_are_counted() -> None:
     [
         ('RANDOM, "STOCK.DAT"', "STOCK.DAT"),
         ('INPUT "STOCK.TXT"', "STOCK.TXT"),
-        ("RANDOM", None),
-        ("OUTPUT", None),
+        ("RANDOM", "STOCK-FILE"),
+        ("OUTPUT", "STOCK-FILE"),
         ('LINE ADVANCING FILE "LST:"', "LST:"),
         ('LINE ADVANCING FILE "LST:" ORGANIZATION IS LINE SEQUENTIAL', "LST:"),
         ('LISTING "STOCK.LST"', "STOCK.LST"),
         ("STOCKIN", "STOCKIN"),
     ],
 )
-def test_a_device_is_the_name_of_no_file(assign: str, dd: str | None) -> None:
-    """Otherwise all files on RANDOM would be one file shared by all programs of the estate."""
+def test_a_device_is_the_name_of_no_file(assign: str, dd: str) -> None:
+    """Otherwise all files on RANDOM would be one that all programs share; one on a device alone has the name of its SELECT."""
     found = read(
         "ENVIRONMENT DIVISION.",
         "INPUT-OUTPUT SECTION.",
