@@ -202,6 +202,7 @@ def test_a_file_on_a_device_has_the_name_that_its_description_says(assign: str, 
     assert file.dd == dd
 
 
+@pytest.mark.parametrize("record", ["01  R. 05  A PIC X. 05  B PIC X. 05  C PIC X.", "    COPY MISSING."])
 @pytest.mark.parametrize(
     ("clause", "keys"),
     {
@@ -212,10 +213,11 @@ def test_a_file_on_a_device_has_the_name_that_its_description_says(assign: str, 
         "RECORD KEY IS A NOMINAL KEY IS B": ("A",),
         "RECORD KEY IS A BUFFER SIZE IS 8 BLOCKS": ("A",),
         "RECORD DELIMITER IS STANDARD-1 RECORD KEY IS A": ("A",),
+        "RECORD KEY IS A OF STOCK ALTERNATE RECORD KEY IS B IN R OF STOCK": ("A OF STOCK", "B IN R OF STOCK"),
         "RECORD KEY K = A B ALTERNATE RECORD KEY L SOURCE IS B C SUPPRESS WHEN SPACE": ("K", "A", "B", "L", "C"),
     }.items(),
 )
-def test_a_key_may_have_several_items(clause: str, keys: tuple[str, ...]) -> None:
+def test_a_key_may_have_several_items(clause: str, keys: tuple[str, ...], record: str) -> None:
     """NetCOBOL names the items of a key alone, Micro Focus and ACUCOBOL after a name for the whole."""
     (file,) = told(
         fixed(
@@ -228,7 +230,7 @@ def test_a_key_may_have_several_items(clause: str, keys: tuple[str, ...]) -> Non
             "DATA DIVISION.",
             "FILE SECTION.",
             "FD  STOCK.",
-            "01  R. 05  A PIC X. 05  B PIC X. 05  C PIC X.",
+            record,
         )
     ).files
     assert file.keys == keys

@@ -11,6 +11,7 @@ from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..program import key, number
+from ..reserved import is_reserved
 from ..words import vocabulary
 from .item_clauses import pieces
 from .naming import past_qualifiers
@@ -42,6 +43,8 @@ _STORES = frozenset({"DISK", "DISC", "TAPE", "CASSETTE", "RANDOM", "CARD-READER"
 """The devices whose files compilers without JCL give the name of the SELECT, if nothing else names them (GnuCOBOL 3.1, MCP)."""
 _BUFFERS = frozenset({"AREA", "AREAS"})
 """What follows ALTERNATE in RESERVE NO ALTERNATE AREA, which names no key."""
+_BEHIND_KEYS = frozenset({"BUFFER", "DUPLICATE", "NOMINAL", "TRACK-AREA"})
+"""What dialects say of a key behind its items, in words that are not reserved."""
 _BETWEEN_KEYS = frozenset({"IS", "ARE", "=", "SOURCE"})
 _SIZES = frozenset({"IS", "CONTAINS", "VARYING", "IN", "SIZE", "FROM", "TO"})
 _MODES = frozenset({"INPUT", "OUTPUT", "I-O", "EXTEND"})
@@ -172,7 +175,6 @@ def files(
         resolve: Returns the values that a data item may have, for `ASSIGN TO item`.
     """
     described = {key(row.entry.name): row for row in filter(_describes, rows)}
-    declared = {key(item.name) for item in items}
     texts = {key(item.name) for item in items if item.picture and item.file is None}
 
     def values(name: str) -> tuple[Resolved, ...] | None:
@@ -181,7 +183,7 @@ def files(
     found: dict[str, ProgramFile] = {}
     for row in rows:
         if row.entry.word == "SELECT":
-            file = _selected(row, values, declared)
+            file = _selected(row, values)
             found.setdefault(key(file.name), file)
     for name, row in described.items():
         found.setdefault(
@@ -259,8 +261,8 @@ def _record_bytes(words: Sequence[str]) -> tuple[int, int] | None:
     return (figures[0], figures[-1]) if figures else None
 
 
-def _selected(row: EntryRow, resolve: _Resolve, declared: Container[str]) -> ProgramFile:
-    """Return the file that a SELECT names, read clause by clause; `declared` are the names of all items in capitals."""
+def _selected(row: EntryRow, resolve: _Resolve) -> ProgramFile:
+    """Return the file that a SELECT names, read clause by clause."""
     # Without pictures, a comma within a word separates, too: RANDOM,STOCK-WS or, for a sort on the PDP-10, DSK,DSK,DSK.
     words = [part for word in pieces(row.code) for part in ([word] if word[0] in "'\"" else word.split(",")) if part]
     upper = [word.upper() for word in words]
@@ -292,9 +294,9 @@ def _selected(row: EntryRow, resolve: _Resolve, declared: Container[str]) -> Pro
         elif word in _ORGANIZATIONS:
             organization = word
         elif word == "ALTERNATE" and operands and following not in _BUFFERS:
-            keys += _alternate_keys(operands, declared)
+            keys += _alternate_keys(operands)
         elif word == "RECORD" and operands and operands[0].upper() != "DELIMITER":
-            keys += _key(operands, declared)
+            keys += _key(operands)
     dd, named_by = _dd(assign, resolve)
     return ProgramFile(
         name=name,
@@ -323,20 +325,27 @@ def _operands(upper: list[str], at: int) -> tuple[int, int]:
     return begin, end
 
 
-def _alternate_keys(words: Sequence[str], declared: Container[str]) -> list[str]:
+def _alternate_keys(words: Sequence[str]) -> list[str]:
     """Return the names in an ALTERNATE KEY; one clause of Wang's VS has them all: `01 IS A DUPLICATES 02 IS B`."""
     behind = (at + 1 for at, word in enumerate(words[:-1]) if word.upper() == "IS")
-    return [name for at in (0, *behind) for name in _key(words[at:], declared) if not name.isdigit()]
+    return [name for at in (0, *behind) for name in _key(words[at:]) if not name.isdigit()]
 
 
-def _key(words: Sequence[str], declared: Container[str]) -> list[str]:
+def _key(words: Sequence[str]) -> list[str]:
     """Return the names in a RECORD KEY: its item, in NetCOBOL its items, or a key name and its items, as in `NAME = A B` and
-    `NAME SOURCE IS A B`. Behind them, a dialect may say more of the key, in words that are no items: DESCENDING, NOMINAL KEY.
+    `NAME SOURCE IS A B`. Behind them, a dialect may say more of the key: DESCENDING, NOMINAL KEY.
     """
     parts = [part for word in words for part in re.split("(=)", word)]  # NAME=A is one word, too
-    names = [part for part in parts if part and part.upper() not in _BETWEEN_KEYS]
-    others = takewhile(lambda word: key(word) in declared or word.upper() in {"OF", "IN"}, names[1:])
-    return _qualified([*names[:1], *others])
+    names = _qualified([part for part in parts if part and part.upper() not in _BETWEEN_KEYS])
+    return [*names[:1], *takewhile(lambda name: not _is_behind_keys(name.partition(" ")[0].upper()), names[1:])]
+
+
+def _is_behind_keys(word: str) -> bool:
+    """Return whether a word, in capitals, begins what a dialect says of a key, such as DESCENDING; a name is no reserved word.
+
+    Whether it is an item is not asked: the copybook that declares it may be missing.
+    """
+    return word in _BEHIND_KEYS or is_reserved(word)
 
 
 def _qualified(words: Sequence[str]) -> list[str]:
