@@ -56,8 +56,11 @@ def adapter_alone(monkeypatch: pytest.MonkeyPatch, name: str, needs: Mapping[str
     for module, names in needs.items():
         made = ModuleType(module)
         for one in names:  # a decorator has a small letter, and a class takes anything
-            empty = type(one, (), {"__init__": lambda _self, *_values, **_named: None})
-            setattr(made, one, (lambda function: function) if one.islower() else empty)
+            empty: dict[str, Any] = {
+                "__init__": lambda _self, *_values, **_named: None,
+                "__class_getitem__": lambda made, _kind: made,
+            }
+            setattr(made, one, (lambda function: function) if one.islower() else type(one, (), empty))
         monkeypatch.setitem(sys.modules, module, made)
     monkeypatch.setitem(sys.modules, f"penstock.adapters.{name}", None)
     monkeypatch.delitem(sys.modules, f"penstock.adapters.{name}")

@@ -119,9 +119,20 @@ class _FittedModel(WrapperModel):
             "tools": [
                 {"name": t.name, "description": t.description, "input_schema": t.parameters_json_schema} for t in tools
             ],
+            "output_config": {"format": _form(parameters)},
             "max_tokens": (settings or {}).get("max_tokens"),
         }
         return await self._fitting.acall(send_shown, messages, body)
+
+
+def _form(parameters: Any) -> Json:
+    """Return the form that an answer must have, with the words that explain it to the model; None if it is free or a tool."""
+    form = parameters.output_object
+    # Until the model chooses how it answers, the same form is offered as a tool as well.
+    if form is None or parameters.output_tools:
+        return None
+    words = [form.description, parameters.prompted_output_template]
+    return {"schema": form.json_schema, "description": "\n".join(filter(None, words))}
 
 
 class _Begun:
