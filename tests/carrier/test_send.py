@@ -592,6 +592,26 @@ def test_an_answer_is_not_given_up_for_a_count_that_is_only_low(share: float, st
     assert "seems to have dropped" in result.warnings[0]
 
 
+@pytest.mark.proves("R-6", "O-3")
+def test_a_form_of_the_reply_that_a_server_does_not_count_is_no_cut(store: Store) -> None:
+    """Local servers hold the reply to it by a grammar, and their model never reads it: nothing was dropped."""
+    calls: list[Any] = []
+
+    def send(body: Any) -> Any:
+        calls.append(body)
+        message = {"role": "assistant", "content": "{}"}
+        reported = len(json.dumps(body["messages"])) // 4
+        return {"choices": [{"message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": reported}}
+
+    schema = {"description": "One field of many. " * 4_000}
+    form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+    asked = chat(*["one more row of the log\n" * 200] * 6, response_format=form)
+    for window_tokens in (32_000, 12_000):
+        result = execute(send, asked, wire="openai-chat", window_tokens=window_tokens, store=store)
+        assert (result.success, result.warnings, result.tokens_reduced) == (True, [], 0)
+    assert calls == [asked, asked]
+
+
 # ── requests as they came ────────────────────────────────────────────────────────────────────────────────────────
 
 DONE = {"choices": [{"message": {"role": "assistant", "content": "done"}, "finish_reason": "stop"}]}

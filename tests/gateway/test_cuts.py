@@ -83,14 +83,18 @@ def test_a_number_of_any_length_stays_and_does_not_prevent_a_cut(tmp_path: Path)
 
 @pytest.mark.proves("W-1")
 def test_the_form_of_the_reply_counts(tmp_path: Path) -> None:
-    """A history that fits without one is cut next to it, before a provider has to refuse it."""
+    """A history that fits without one is cut next to it once a provider has shown how it counts, before it has to refuse."""
     body = body_of("anthropic", story(60, 1_000))
-    schema = {"description": "One field of many. " * 800}
-    windows = Windows((("*", 14_000),))
-    with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url, windows=windows) as gateway:
+    schema = {"description": "One field of many. " * 2_000}
+    windows = Windows((("*", 32_000),))
+    with (
+        provider("anthropic", 32_000) as double,
+        standing(tmp_path, upstream_of(double), windows=windows) as gateway,
+    ):
         assert "x-penstock-cut" not in gateway.ask("/v1/messages", body).headers
         got = gateway.ask("/v1/messages", {**body, "output_config": {"format": {"schema": schema}}})
     assert int(got.headers["x-penstock-cut"]) > 0
+    assert double.refused == 0
 
 
 @pytest.mark.proves("W-1")

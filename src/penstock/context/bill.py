@@ -30,7 +30,8 @@ class BillItem:
     """One line of a bill."""
 
     kind: str
-    """`system`, `tools`, `task`, `newest user message`, `pinned`, `user`, `assistant`, `result`, `media`, `note`."""
+    """`system`, `tools`, `reply schema`, `task`, `newest user message`, `pinned`, `user`, `assistant`, `result`, `media` or
+    `note`."""
     name: str
     """The tool of a result, or the kind of a medium; else empty."""
     index: int | None

@@ -105,6 +105,10 @@ class Sized:
             for kind, value in beside:
                 text = value if isinstance(value, str) else as_json(value) if value else ""
                 self._beside[kind] = self.counter.count(text) if text else _NOTHING
+            # Servers that hold a reply to its form by a grammar (vLLM, llama.cpp, Ollama) show their model none of it: that must
+            # not look like a request that was cut.
+            form = self._beside["reply schema"]
+            self._beside["reply schema"] = Count(tokens=form.tokens, low=0, high=form.high, method=form.method)
         return self._beside
 
     def showing(self, transcript: Transcript) -> Sized:
