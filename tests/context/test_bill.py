@@ -112,10 +112,21 @@ def test_the_form_of_the_reply_counts_like_a_tool(wire: str, beside: dict[str, A
     assert provider_size(body, wire, len).tools_tokens > 999
 
 
-def test_a_class_in_place_of_a_schema_counts_nothing() -> None:
-    """SDKs take one, and write the schema themselves."""
-    body = {"messages": talk("openai-chat"), "response_format": Letters}
+@pytest.mark.parametrize("form", [Letters, {"type": "text"}, {"type": "json_object"}, {}, None])
+def test_a_form_without_a_schema_counts_nothing(form: Any) -> None:
+    """SDKs take a class and write its schema themselves; `text` is what every reply is."""
+    body = {"messages": talk("openai-chat"), "response_format": form}
     assert kinds(bill(body, "openai-chat"))[0] == "task"
+
+
+def test_functions_are_tools() -> None:
+    """OpenAI's chat had them before it had tools, and servers and old clients still know them."""
+    functions = [{"name": "view", "description": "d" * 999, "parameters": {}}]
+    body = {"messages": talk("openai-chat"), "functions": functions, "function_call": "auto"}
+    first = bill(body, "openai-chat", counter=Letters()).items[0]
+    assert (first.kind, first.index) == ("tools", None)
+    assert 999 < first.count.high < 1_100
+    assert provider_size(body, "openai-chat", len).tools_tokens > 999
 
 
 def test_pinned_entries_and_notes_are_called_so() -> None:

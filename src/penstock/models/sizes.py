@@ -1,9 +1,9 @@
 """How large is a request as a provider counts it? Its texts, the tokens of its media, and what it asks for the reply.
 
-Counted are the system prompt, the messages and the tools: every key, text and number, a line each. An image counts
-`IMAGE_TOKENS`, other base64 one token for every `BYTES_PER_TOKEN`. Bare JSON is read, not a transcript, so that the double and
-the code tested with it do not share mistakes. Law: any JSON has a size, whatever its depth; a request that holds more is never
-smaller. Leaves to others: windows, and who refuses.
+Counted are the system prompt, the messages, the tools and the form of the reply: every key, text and number, a line each. An
+image counts `IMAGE_TOKENS`, other base64 one token for every `BYTES_PER_TOKEN`. Bare JSON is read, not a transcript, so that the
+double and the code tested with it do not share mistakes. Law: any JSON has a size, whatever its depth; a request that holds more
+is never smaller. Leaves to others: windows, and who refuses.
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ def size_of(request: dict[str, Json], wire: str, count: Callable[[str], int] = e
     asked = (field(request, *path) for path in layout.reply_paths)
     return RequestSize(
         prompt_tokens=_counted([layout.system_of(request), request.get(layout.messages_key)], count),
-        tools_tokens=_counted(
-            [layout.tools_of(request), request.get("functions"), layout.reply_schema_of(request)], count
-        ),
+        tools_tokens=_counted([layout.tools_of(request), layout.reply_schema_of(request)], count),
         reply_tokens=max(0, next((tokens for tokens in asked if isinstance(tokens, int)), 0)),
     )
 

@@ -163,9 +163,10 @@ class BodyLayout:
 
     def reply_schema_of(self, body: Json) -> Json:
         """Return the form that a body wants its reply to have, which is input like a tool's schema; None if it says none."""
-        # SDKs take classes here, too; what they will write for one is not known yet.
+        # A form that only has a name, such as `text`, says none. SDKs take classes here, too; what they will write for one is not
+        # known yet.
         asked = _first_at(body, self.reply_schema_paths)
-        return asked if isinstance(asked, dict | str) else None
+        return asked if isinstance(asked, dict) and asked.keys() - {"type"} else None
 
 
 def _first_at(body: Json, paths: tuple[KeyPath, ...]) -> Json:
