@@ -99,6 +99,8 @@ def test_what_sees_other_characters_of_an_item_with_room_is_named(
         (("MOVE G TO T", "MOVE T TO W"), set()),  # which ends before the field
         (("MOVE G TO T", "MOVE T(6:2) TO S"), {("part", "T")}),
         (("MOVE G TO T", "MOVE T(1:2) TO S"), set()),
+        (("MOVE G TO Y(11:)", "MOVE Y(3:5) TO S"), set()),  # which stands before the group
+        (("STRING U G DELIMITED BY SIZE INTO Y", "MOVE Y(3:5) TO S"), set()),
         (("MOVE G TO T", "IF T = U DISPLAY '1' END-IF"), {("compared", "U")}),
         (("MOVE G TO T", "MOVE T TO U", "MOVE A TO T", "MOVE T TO S"), set()),  # another use
         (("MOVE G TO T",), set()),
@@ -108,7 +110,15 @@ def test_what_follows_a_growing_field_is_shifted_in_a_text_that_has_room_for_its
     statements: tuple[str, ...], told: set[tuple[str, str]]
 ) -> None:
     """The text itself loses nothing: whoever takes a part of it sees other bytes."""
-    group = ("01 G.", "05 GA PIC 9(2).", "05 N PIC 9(3).", "05 GB PIC X(3).", "01 W PIC X(2).", *DATA[1:])
+    group = (
+        "01 G.",
+        "05 GA PIC 9(2).",
+        "05 N PIC 9(3).",
+        "05 GB PIC X(3).",
+        "01 W PIC X(2).",
+        "01 Y PIC X(40).",
+        *DATA[1:],
+    )
     found = grown("N", 2, *group, "PROCEDURE DIVISION.", *(f"    {one}." for one in statements))
     said = [one for one in found if one.what not in {"field", "record"}]
     assert {(one.what, one.node.name.removeprefix("P.")) for one in said} == told
@@ -153,6 +163,21 @@ def test_what_a_called_program_shifts_in_an_area_is_named_where_its_caller_reads
     three = called("01 L PIC X(90).", "MOVE L(6:3) TO S").replace("TWO", "THREE")
     found = grown_in("TWO.N", 2, program(*code, data=data), two, three)
     assert [(one.what, one.node.name) for one in found.values() if one.is_breaking] == [("part", "THREE.L")]
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"), [("CONTINUE", {"P.T"}), ("MOVE L TO S. MOVE S TO L", {"P.T", "THREE.T"})]
+)
+def test_what_is_shifted_in_an_area_reaches_another_caller_only_from_the_program_itself(
+    statement: str, told: set[str]
+) -> None:
+    """A program that many call has what each passes, one at a time; what it moves there itself, each gets."""
+    data = ("01 T PIC X(90).", "01 S PIC X(3).", "01 G.", "05 GA PIC 9(2).", "05 N PIC 9(3).", "05 GB PIC X(3).")
+    code = ("CALL 'TWO' USING T.", "MOVE T(6:3) TO S.", "GOBACK.")
+    three = program(*code, name="THREE", data=data)
+    two = called("01 L PIC X(90).", statement).replace("01 S PIC X(3)", "01 S PIC X(90)")
+    found = grown_in("P.N", 2, program("MOVE G TO T.", *code, data=data), three, two)
+    assert {one.node.name for one in found.values() if one.is_breaking} == told
 
 
 def test_nothing_follows_a_text_that_grows_at_the_end_of_its_group() -> None:

@@ -40,6 +40,8 @@ class _Reached(NamedTuple):
     wave: Wave
     first: int
     end: int
+    is_passed: bool = False
+    """Whether a caller passes them: they do not go on to the items of other callers."""
 
 
 class Shifted:
@@ -54,7 +56,7 @@ class Shifted:
     def __init__(self, estate: GrowingEstate, comparisons: Comparisons, parts: NamedParts) -> None:
         self._graph, self._carrying, self._found, self._items, self._uses = estate
         self._comparisons, self._parts = comparisons, parts
-        self._seen: set[tuple[NodeId, NodeId]] = set()
+        self._seen: set[tuple[NodeId, NodeId, bool]] = set()
 
     def tell(
         self, sender: NodeId, sent: Sizes, edge: EstateEdge, other: NodeId, placed: PlacedField, wave: Wave
@@ -89,14 +91,15 @@ class Shifted:
         is_given = edge.verb == "passes to" or (edge.verb == "moves to" and edge.source == group.node)
         if (
             is_given
-            and all(_is_all(way) for way in edge.ways)
+            and all(_is_all(way) and way.taken is None and not way.string for way in edge.ways)
             and first < (group.bytes or 0)
             and size is not None
             and (size.kind == "text" or (size.kind == "group" and not _has_layout(placed, first)))
             and not size.is_justified
         ):
             wave = changed.wave._replace(filled=edge.citations)
-            self._follow(group.node, then, _Reached(other, placed, wave, first, then.characters))
+            is_passed = edge.verb == "passes to" and other == edge.target
+            self._follow(group.node, then, _Reached(other, placed, wave, first, then.characters, is_passed))
 
     def _follow(self, sender: NodeId, sent: Size, begun: _Reached) -> None:
         """Report what sees other characters in an item in which they are shifted, and in those that receive them from there."""
@@ -111,17 +114,18 @@ class Shifted:
 
     def _seen_in(self, sender: NodeId, sent: Size, here: _Reached) -> Iterator[_Reached]:
         """Report what sees other characters in an item; yield the items to which all of them are moved."""
-        node, placed, wave, first, end = here
+        node, placed, wave, first, end, is_passed = here
         size = size_of(placed.field)
-        if size is None or (sender, node) in self._seen:
+        if size is None or (sender, node, is_passed) in self._seen:
             return
-        self._seen.add((sender, node))
+        self._seen.add((sender, node, is_passed))
         self._parts.of_shifted(node, placed, sender, sent, wave, first)
         self._comparisons.tell_shifted(placed.part, placed.at, sender, wave)
         onward = wave._replace(steps=wave.steps + 1)
         for edge in self._graph.touching(node):
             target = receiver_of(node, edge, self._items.returned) or edge.target
-            other = self._carrying.place(target) if target != node else None
+            is_back = edge.verb == "passes to" and target == edge.source
+            other = None if target == node or (is_back and is_passed) else self._carrying.place(target)
             taken = None if other is None else size_of(other.field)
             given = () if other is None else self._uses.given(node, wave.filled, edge, other)
             if other is None or taken is None or not given:
@@ -146,7 +150,8 @@ class Shifted:
                 if taken.characters > stays and ("too short", target) not in self._found:
                     self._found.add("part", target, lengths, onward.steps, why, edge.citations, "may")
             else:
-                yield _Reached(target, other, onward._replace(filled=given), stays, max(ends))
+                is_given = edge.verb == "passes to" and not is_back
+                yield _Reached(target, other, onward._replace(filled=given), stays, max(ends), is_given)
 
     def _shifts(self, edge: EstateEdge, sent: Sizes, size: Size) -> bool:
         """Return whether what grows is shifted in a text that receives it, or shifts what is next to it there."""
