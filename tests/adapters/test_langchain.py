@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from tests.adapters.conftest import adapter_alone
 
+from penstock.context.bill import bill
+from penstock.wires import load_request
+
 NAMES = {
     "langchain": (),
     "langchain.agents": (),
@@ -106,11 +109,21 @@ def test_a_file_counts_by_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("strategy", ["AutoStrategy", "ProviderStrategy", "ToolStrategy", ""])
 def test_the_form_of_an_answer_counts(monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
-    """LangChain sends its schema as a tool or to the provider, after this middleware, which sees only the wish."""
+    """LangChain sends its schema as a tool or to the provider, after this middleware, which sees only the wish.
+
+    A local server shows its model none of it, so it is no tool, which would count at least what it is.
+    """
     adapter = adapter_alone(monkeypatch, "langchain", NAMES)
     spec = SimpleNamespace(name="Trip", description="A trip.", json_schema={"title": "Trip"})
     monkeypatch.setattr(adapter.ToolStrategy, "schema_specs", [spec], raising=False)
     wish = getattr(adapter, strategy)() if strategy else spec
     vars(wish).update(schema=spec, schema_spec=spec)
-    assert adapter._forms(wish) == [{"name": "Trip", "description": "A trip.", "input_schema": {"title": "Trip"}}]
-    assert adapter._forms(None) == []
+    request = SimpleNamespace(
+        messages=[], model=None, model_settings={}, system_prompt="", tools=[], response_format=wish
+    )
+    body = adapter.ContextWindow(8_000)._body(request)
+    (form,) = bill(body, "anthropic").items
+    assert (form.kind, form.count.low) == ("reply schema", 0)
+    assert load_request(body, "anthropic").reply_schema == {"schemas": [["Trip", "A trip.", {"title": "Trip"}]]}
+    request.response_format = None
+    assert bill(adapter.ContextWindow(8_000)._body(request), "anthropic").items == ()

@@ -89,25 +89,23 @@ class ContextWindow(AgentMiddleware):
             "model": getattr(model, "model_name", None) or getattr(model, "model", None),
             "messages": _PARTS.write(request.messages),
             "system": request.system_prompt,
-            "tools": [
-                *[one if isinstance(one, dict) else convert_to_openai_tool(one) for one in request.tools],
-                *_forms(request.response_format),
-            ],
+            "tools": [one if isinstance(one, dict) else convert_to_openai_tool(one) for one in request.tools],
+            "output_config": {"format": _form(request.response_format)},
             "max_tokens": settings.get("max_tokens") or getattr(model, "max_tokens", None),
         }
 
 
-def _forms(response_format: Any) -> list[Json]:
-    """Return the forms that an answer may have, as tools, which they are for providers that know no other way."""
+def _form(response_format: Any) -> Json:
+    """Return the forms that an answer may have; None if it is free."""
     if response_format is None:
-        return []
+        return None
     if isinstance(response_format, ProviderStrategy):
         specs = [response_format.schema_spec]
     else:
-        # Whether an `AutoStrategy` becomes a tool or goes to the provider is LangChain's decision; the schema is the same.
+        # Whether an `AutoStrategy` becomes tools or goes to the provider is LangChain's decision; the schemas are the same.
         schema = response_format.schema if isinstance(response_format, AutoStrategy) else response_format
         specs = (schema if isinstance(schema, ToolStrategy) else ToolStrategy(schema)).schema_specs
-    return [{"name": one.name, "description": one.description, "input_schema": one.json_schema} for one in specs]
+    return {"schemas": [[one.name, one.description, one.json_schema] for one in specs]}
 
 
 def _with(request: Any, messages: list[Any], reply_tokens: int | None) -> Any:
