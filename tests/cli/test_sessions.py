@@ -133,7 +133,6 @@ def test_the_list_has_the_model_and_the_folder_that_a_session_went_on_with(
     assert os.path.samefile(row["root"], work / "moved")
 
 
-@pytest.mark.proves("S-17")
 def test_a_handoff_that_was_cut_off_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is wrong with it comes first; that it is no session of another agent helps nobody who has a handoff."""
     (tmp_path / "handoff.json").write_text('{"sessionId": "x", "agent": ')
@@ -143,6 +142,7 @@ def test_a_handoff_that_was_cut_off_is_said_to_be_one(tmp_path: Path, capsys: py
     assert "is not a session of claude" in said
 
 
+@pytest.mark.proves("S-17")
 def test_a_session_is_removed_by_its_name(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Everything that it said is removed; an unknown name removes nothing."""
     kept, gone = begun(capsys), begun(capsys, "What of the heron-blue valve?")
