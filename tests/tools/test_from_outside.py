@@ -73,7 +73,8 @@ def test_a_pattern_that_climbs_names_the_call_for_the_folder_above(outside: Outs
         above = re.search(r"for the folder above: (penstock .*)", none)
         assert above, none
         assert found in "\n" + outside.penstock(*shlex.split(above[1])[1:]).stdout
-    assert "nothing above the root is listed" in outside.penstock("list", "../*.py").stdout
+    for pattern, path in (("../*.py", "."), ("../../*.py", "src"), ("../../*.py", str(outside.tree / "src"))):
+        assert "nothing above the root is listed" in outside.penstock("list", pattern, "--path", path).stdout
 
 
 @pytest.mark.proves("B-8")

@@ -9,10 +9,10 @@ is left out is counted by reason (L-5). Leaves to others: the walk, patterns and
 
 from __future__ import annotations
 
-import posixpath
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from penstock.errors import ToolError
 from penstock.text import escape, notices
 from penstock.text.page import Page
 from penstock.tools.invocation import outcome_of
@@ -244,8 +244,9 @@ def _above(call: Invocation, path: str, pattern: str, files: int) -> str:
     climbed = sum(1 for _ in takewhile("..".__eq__, names))
     if files or not climbed:
         return ""
-    folder = posixpath.normpath("/".join([path, *names[:climbed]]))
-    if folder == ".." or folder.startswith("../"):
+    try:
+        folder = escape.show_name(call.workspace.root.relative("/".join([path, *names[:climbed]])))
+    except ToolError:
         return "A pattern names what lies below its folder, and nothing above the root is listed."
     rest = [name for name in names[climbed:] if name] or ["*"]
     # A pattern with a slash reaches as deep as it says; without what it climbed by, it may have none left.
