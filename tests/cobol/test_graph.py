@@ -776,6 +776,12 @@ def test_a_file_on_a_device_has_the_name_of_its_select() -> None:
 
     shared = {"A.STOCK-FILE Stock-File is", "B.STOCK-FILE Stock-File is"}
     assert bound(files) == shared | {"F.STOCK-FILE stock.dat is"}
+    elsewhere = graph_of({"one/a.cbl": files["a.cbl"], "two/b.cbl": files["b.cbl"], "two/f.cbl": files["f.cbl"]})
+    whys = {edge.source.name: edge.why for edge in elsewhere.edges() if edge.verb == "bound to"}
+    doubt = "only the SELECT names it, and programs in other folders have a file of that name"
+    assert whys == {"A.STOCK-FILE": doubt, "B.STOCK-FILE": doubt, "F.STOCK-FILE": ""}
+    carried = [file for store, bound in elsewhere.bindings.items() if store.name == "Stock-File" for _, file in bound]
+    assert [file.why("Stock-File") for file in carried] == [doubt, doubt]
     job = {"J.jcl": b"//J JOB 1\n//S EXEC PGM=A\n//DISK DD DSN=A.B,DISP=SHR\n"}
     assert not {one for one in bound(files | job) if "Stock-File" in one}
 

@@ -6,6 +6,7 @@ Leaves to others: what jobs say (`jobs`), what one program says of its files (`f
 
 from __future__ import annotations
 
+import posixpath
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from .values import CitedLine, EstateEdge, NodeId
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from ..estate.cl import ClCall
     from ..estate.members import Member
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _DIRECTED = "each call here directs the file to another"
 _SET = "a script sets the variable that names the file"
+_ELSEWHERE = "only the SELECT names it, and programs in other folders have a file of that name"
 
 
 class Binding:
@@ -162,10 +165,17 @@ class Binding:
             self._drawing.add(EstateEdge(use.step.node, verb, use.data_set, "may" if why else "is", citations, why))
 
     def _own_names(self) -> None:
-        """Add the files that programs open by their own names: the same name is the same file in every program."""
+        """Add the files that programs open by their own names: the same name is the same file in every program, perhaps not if it
+        is that of a SELECT and the programs are of several folders.
+        """
         has_jobs = any(member.jobs and member.kind not in {"script", "jsl"} for member in self._members)
+        folders: dict[str, set[str]] = {}
+        for part in self._parts:
+            for named in chain.from_iterable(file.own_names for file in part.files):
+                folders.setdefault(named.name, set()).add(posixpath.dirname(part.path))
+        afar = {name for name, of in folders.items() if len(of) > 1}
         for number, part in enumerate(self._parts):
-            for file in part.files:
+            for file in (_doubted(one, afar) for one in part.files):
                 for named in file.own_names:
                     if has_jobs and not named.is_path:
                         continue
@@ -218,3 +228,9 @@ class Binding:
                 if to:
                     yield to, named.why, tuple(CitedLine(path, line) for line in (*lines, call.line, *call.said_lines))
         yield named.name, named.why if is_itself else _DIRECTED, ()
+
+
+def _doubted(file: FileBinding, afar: AbstractSet[str]) -> FileBinding:
+    """Return a file with its own names, of which those that only a SELECT gives are in doubt if programs afar have them too."""
+    names = (one._replace(other=_ELSEWHERE) if one.is_of_select and one.name in afar else one for one in file.own_names)
+    return file._replace(own_names=tuple(names))

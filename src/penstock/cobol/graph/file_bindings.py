@@ -86,4 +86,4 @@ def _own_names(file: ProgramFile, path: str) -> Iterator[FileName]:
         )
         is_name = file.is_named_by_select or any(word[0] in "'\"" or word.upper() == "EXTERNAL" for word in file.assign)
         if is_path or (is_name and not _DEVICE.fullmatch(file.dd)):
-            yield FileName(plain_path(file.dd), None, is_path)
+            yield FileName(plain_path(file.dd), None, is_path, file.is_named_by_select)

@@ -137,14 +137,18 @@ class FileName(NamedTuple):
     """The place that assigns the name, if it is the value of a data item; None for the SELECT."""
     is_path: bool
     """Whether the name is certainly that of a file: with a folder or a suffix, as `data/customers.idx`, or said by VALUE OF."""
+    is_of_select: bool = False
+    """Whether nothing but the SELECT names the file."""
+    other: str = ""
+    """Why programs that have this name may mean several files; "" if they mean one."""
 
     @property
     def why(self) -> str:
         """Why the name may mean another file; "" if it cannot."""
         if self.said_by is not None:
             return "its name is data" + (": * stands for what is not known of it" if "*" in self.name else "")
-        if self.is_path or len(self.name) > _DD_LENGTH or "-" in self.name:
-            return ""
+        if self.other or self.is_path or len(self.name) > _DD_LENGTH or "-" in self.name:
+            return self.other
         return "no job says whether that is the file's own name or a DD name"
 
 
