@@ -17,6 +17,8 @@ from penstock.cobol.program import key
 _UNSAFE = re.compile(r"[^\w#@$-]+", re.ASCII)
 _MOST_LETTERS = 60
 _HASH_LETTERS = 6
+_DEVICE = re.compile(r"CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)\d", re.IGNORECASE)
+"""What Windows takes for a device, whatever suffix is behind it: `CON.html` cannot be written there."""
 
 
 class PageIds:
@@ -32,6 +34,8 @@ class PageIds:
     def of(self, program: str, path: str) -> str:
         """Return the id of a program in a file."""
         name = (_UNSAFE.sub("_", program.strip("'\"")) or _UNSAFE.sub("_", stem(path)) or "UNNAMED")[:_MOST_LETTERS]
+        if _DEVICE.fullmatch(name):
+            name += "_"
         made, digest = name, self._digests.get((key(name), path), path)
         while key(made) in self._taken:
             # A hash of the hash, and so on: two programs of the same name in one file have the same path.

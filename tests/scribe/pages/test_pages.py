@@ -572,6 +572,7 @@ def test_what_is_not_understood_is_counted_where_a_first_look_falls(tmp_path: Pa
     files = dict(pages.site(*made))
     site = rendered(files)
     assert "2 statements</span>" in site["programs/ONE.html"]
+    assert "1 way at decisions" in site["programs/ONE.html"]
     assert "2 statements not understood</span>" in site["index.html"]
     assert "2 statements in 1 program" in site["index.html"]
     assert [one["not_understood"] for one in json.loads(pages.index_json(made.estate))["programs"]] == [2, 0]

@@ -100,7 +100,7 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
         ),
         *file_rows(document),
         ("Not understood", not_understood(size["not_understood"])),
-        ("Complexity", (f"{size['cyclomatic']} ways at decisions, {size['max_depth']} deep at most",)),
+        ("Complexity", (f"{counted(size['cyclomatic'], 'way')} at decisions, {size['max_depth']} deep at most",)),
         ("Transactions", codes_cell(context["transactions"])),
         ("Jobs", codes_cell(context["jobs"])),
         ("Called by", joined(names.piece(name, header["file_name"]) for name in context["called_by"])),
