@@ -294,6 +294,11 @@ def test_what_is_not_there_has_nothing_said_about_it(of: str) -> None:
         "It is the A-B-C-D.",
         "Calls on COPAU00C.",
         "Sets WS-COUNT and WS_COUNT.",
+        "GHOSTPGM is invoked.",
+        "The program 'GHOSTPGM' is then called.",
+        "It calls 'ghostpgm'.",
+        'It calls the program "ghostpgm".',
+        "It calls ghost01.",
     ],
 )
 def test_an_invented_name_is_rejected(text: str) -> None:
@@ -313,6 +318,11 @@ def test_names_that_are_listed_are_looked_at_too() -> None:
         "Reads IN-FILE until WS-DONE.",
         "An end-of-day job in COMP-3, as ISO-8601 and R120 say; 2024-01-31.",
         "Uses COBOL and VSAM.",
+        "AUDIT is called, and WRITE-IT is then invoked; WS-COUNT is called the count.",
+        "It calls 'audit' with a count, and calls itself, back, and 2 others.",
+        "The paragraph is called ONLY if OK, and NOTHING is called TWICE.",
+        "Calls a REST service, and the OS; the API is invoked, and VSAM is called once the ABEND was called.",
+        "DAS PROGRAMM IST SO; ABLAUF: liest eine Datei, die KUNDEN hat.",
     ],
 )
 def test_words_are_not_taken_for_names(text: str) -> None:
@@ -327,6 +337,7 @@ def test_words_are_not_taken_for_names(text: str) -> None:
         ("It calls the program 'PAYROLL'.", "call"),
         ("Links to PAYROLL and returns.", "call"),
         ("Calls WS-TOTAL.", "call"),
+        ("Control is passed to PAYROLL.", "call"),
         ("Reads the table CUSTOMERS.", "table"),
         ("Reads the PROD.CUSTOMERS table.", "table"),
         ("Uses copybook OTHERBK.", "copybook"),
@@ -345,6 +356,7 @@ def test_a_fact_that_the_code_does_not_have_is_a_contradiction(text: str, reason
     [
         "Calls AUDIT with the count.",
         "Calls the paragraph WRITE-IT.",
+        "Control passes to WRITE-IT, and is then passed to CICS.",
         "Reads the PROD.ACCTS table.",
         "Fills the table WS-TOTAL.",
         "Uses copybook CUSTBK.",

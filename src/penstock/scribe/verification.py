@@ -16,7 +16,9 @@ from itertools import chain, count, takewhile
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from penstock.chunk.template import Citation, folded
+from penstock.cobol.reserved import is_reserved
 from penstock.cobol.verbs import VERBS
+from penstock.cobol.words import vocabulary
 from penstock.scribe.filling import evidence_of, text_of
 from penstock.scribe.numbers import judged
 from penstock.text import notices
@@ -349,6 +351,13 @@ _LIKE_A_NAME = re.compile(  # a word and a number (COMP-3, ISO-8601, R120) may b
     rf"|(?=[A-Z0-9]*\d)[A-Z][A-Z0-9]{{5,7}})(?![{_LETTERS}-])"  # or as long as the name of a program, with a digit in it,
     rf"|(?<=`)[{_LETTERS}-]+(?=`)"  # or in backquotes
 )
+# What is called or invoked is a name in other forms too: in capitals in the passive, where four letters may be an abbreviation, and
+# after the verb in quotes, or with a digit. Any other word there may be English: "calls itself", "calls back".
+_CALLED = re.compile(
+    r"(?<![\w-])(?P<passive>[A-Z#@$][A-Z0-9#@$]{4,})['\"]?\s+(?:is|are|was|were|gets)\s+(?:[a-z]+\s+)?(?:called|invoked)(?![\w-])"
+    r"|(?<![\w-])(?i:calls?|calling|invokes?|invoking)\s+(?:the\s+)?(?:(?:sub-?program|program|module)\s+)?"
+    rf"(?:(?P<quote>['\"])(?P<quoted>[A-Za-z#@$][{_LETTERS}-]+)(?P=quote)|(?P<numbered>[a-z]+\d\w*)(?![{_LETTERS}-]))"
+)
 _COMMON = frozenset(  # look like names, but are technical terms
     {
         *("OF", "IN", "THRU", "I-O", "INPUT-OUTPUT", "FILE-CONTROL", "FILE-STATUS", "RETURN-CODE"),
@@ -371,6 +380,10 @@ def _names(claim: Claim) -> set[str]:
         for word in re.findall(rf"[{_LETTERS}-]+", re.sub(r"\([^()]*\)", " ", name))
     }
     seen = {match.group().upper() for match in _LIKE_A_NAME.finditer(claim.claim)}
+    called = {
+        (match["passive"] or match["quoted"] or match["numbered"]).upper() for match in _CALLED.finditer(claim.claim)
+    }
+    seen |= {name for name in called if not _is_term(name)}
     return {name for name in given | seen if any(map(str.isalpha, name))} - _COMMON
 
 
@@ -382,7 +395,8 @@ _SAYS: tuple[tuple[Reason, str, re.Pattern[str]], ...] = (
         "call",
         "callable",
         re.compile(
-            r"(?<![\w-])(?i:calls?|called|calling|invokes?|invoking|links? to|linking to|xctls?(?: to)?|transfers? control to)\s+"
+            r"(?<![\w-])(?i:calls?|called|calling|invokes?|invoking|links? to|linking to|xctls?(?: to)?"
+            r"|(?:transfers?|passes) control to|control (?:is |was )?(?:passes|passed|transferred) to)\s+"
             rf"(?i:(?:by|the|a|sub-?program|program|module|routine|transaction|paragraph|section|service)\s+)*{_NAME}"
         ),
     ),
@@ -403,7 +417,7 @@ def _contradiction(claim: Claim, known: Known) -> Reason | None:
         there: frozenset[str] = getattr(known, kind)
         for match in pattern.finditer(claim.claim):
             name = match[1].upper()
-            is_thing = name in known.declared or name not in known.names
+            is_thing = name in known.declared or (name not in known.names and not _is_term(name))
             is_name = is_thing and name not in _TRADE and any(map(str.isalpha, name))
             if is_name and name not in there and name.rpartition(".")[2] not in there:
                 return reason
@@ -412,6 +426,16 @@ def _contradiction(claim: Claim, known: Known) -> Reason | None:
 
 _TRADE = frozenset({"CICS", "SQL", "EXEC", "DLI", "IMS", "MQ", "DB2", "VSAM", "KSDS", "SORT", "COBOL", "JCL"})
 """Words in capitals next to a call or a table that are not names of one."""
+_TERMS = vocabulary(
+    "API APIS BMS DB DBMS DLL EBCDIC FTP GUI HTTP HTTPS ID IDS IP JAVA JSON LE OK OS PC REST SOAP TCP TSO UI UNIX URL WEB XML "
+    "ABEND ALWAYS EITHER EVERY MUST NEVER NEITHER NOBODY NOTHING ONCE ONLY SEVERAL TWICE"
+)
+"""Abbreviations, and English words that people stress by capitals."""
+
+
+def _is_term(name: str) -> bool:
+    """Return whether a word in capitals is one of the trade, of the language or of English unless a program declares it."""
+    return name in _TRADE or name in _TERMS or is_reserved(name)
 
 
 def same_claims(verdicts: Iterable[ClaimVerdict]) -> list[ClaimVerdict]:
