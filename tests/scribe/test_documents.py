@@ -312,6 +312,22 @@ def test_a_warning_has_its_line_and_its_words_apart() -> None:
     ]
 
 
+def test_a_copybook_of_unknown_suffix_may_have_the_name_of_the_program_that_copies_it(tmp_path: Path) -> None:
+    """No file is its own copybook, so the program's file is not the one that its COPY names; another program's is."""
+    for name in ("PAY", "TAX"):
+        copies = "".join(f"       COPY {copied}.\n" for copied in {"PAY", name})
+        (tmp_path / f"{name}.cbl").write_text(
+            f"       PROGRAM-ID. {name}.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n{copies}"
+        )
+    (tmp_path / "PAY.cpz").write_text("       01  PAY-REC PIC X.\n")
+    assert main(["document", str(tmp_path), "--root", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
+    copybooks = json.loads((tmp_path / "out" / "index.json").read_text())["copybooks"]
+    assert {one["name"]: (one["path"], one["used_by"]) for one in copybooks} == {
+        "PAY": ("PAY.cpz", ["PAY", "TAX"]),
+        "TAX": (None, ["TAX"]),
+    }
+
+
 def test_a_program_that_has_the_name_of_a_missing_copybook_is_not_its_path() -> None:
     """A COPY of data takes nothing from a program of that name, so the copybook has no path."""
     program = "       PROGRAM-ID. LEDGER.\n       PROCEDURE DIVISION.\n           GOBACK.\n"

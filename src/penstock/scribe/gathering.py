@@ -133,14 +133,15 @@ def _take(
 
 def _copied(fresh: Iterable[GatheredFile], files: Mapping[str, GatheredFile], others: Iterable[str]) -> list[str]:
     """Return the files of no known kind that a COPY in some files names: by name and suffix, or by name if no other file has it."""
-    names = {
-        name.decode("latin-1").lower()
-        for one in fresh
-        if one.kind in COBOL_KINDS
-        for name in _COPY.findall(one.data.upper())
-    }
-    here = {copied_as(path).lower() for path in files}
-    stems = {name for name in names if "." not in name} - here
+    here = Counter(copied_as(path).lower() for path in files)
+    names: set[str] = set()
+    stems: set[str] = set()
+    for one in fresh:
+        if one.kind in COBOL_KINDS:
+            named = {name.decode("latin-1").lower() for name in _COPY.findall(one.data.upper())}
+            names |= named
+            own = copied_as(one.path).lower()  # no file is its own copybook
+            stems.update(name for name in named if "." not in name and here[name] == (name == own))
     return [path for path in others if (name := _name(path)) in names or copied_as(name) in stems]
 
 
