@@ -341,6 +341,18 @@ def test_programs_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> N
     assert sorted(told) == ["TWO", "new/one.cbl", "old/one.cbl"]
 
 
+def test_what_is_behind_the_end_of_a_program_is_found(tmp_path: Path) -> None:
+    """It has a page of its own among the programs, and its data is in the dictionary as that of any other."""
+    (tmp_path / "pay.cbl").write_text(
+        "       PROGRAM-ID. PAY.\n       PROCEDURE DIVISION.\n           GOBACK.\n       END PROGRAM PAY.\n"
+        "       01  BEHIND-DATA PIC 9.\n       BEHIND-IT.\n           MOVE 1 TO BEHIND-DATA.\n"
+    )
+    assert main(["document", str(tmp_path), "--out", str(tmp_path / "site")]) == 0
+    found = _searched({"search.js": (tmp_path / "site" / "search.js").read_text()})
+    assert found["BEHIND-DATA"] == [("data", "data.html", "n0")]
+    assert [(kind, anchor) for kind, _, anchor in found["BEHIND-IT"]] == [("paragraph", "p6")]
+
+
 def test_a_job_leads_to_the_program_in_the_nearest_folder(tmp_path: Path) -> None:
     """Several folders of an estate may each have a job and a program MENU."""
     for shop in ("one", "two"):

@@ -102,4 +102,5 @@ def summary_of(document: Json) -> PackedDocument:
         ][:MOST_OF_ONE],
         "confidence": {"overall": document["confidence"]["overall"]},
     }
-    return PackedDocument(marshal.dumps(made), [] if is_copybook else namings_of(document))
+    # Also those of a copybook: code behind END PROGRAM looks like one, but is on a page among the programs.
+    return PackedDocument(marshal.dumps(made), namings_of(document))
