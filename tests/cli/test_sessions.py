@@ -140,6 +140,8 @@ def test_a_handoff_that_was_cut_off_is_said_to_be_one(tmp_path: Path, capsys: py
     said = capsys.readouterr().err
     assert "handoff.json is not a handoff: a handoff is a JSON object; this text is not JSON." in said
     assert "is not a session of claude" in said
+    assert main(["handoff", "--from", str(tmp_path)]) == 3
+    assert "not a regular file" not in capsys.readouterr().err, "a folder is said to be one, and nothing else"
 
 
 @pytest.mark.proves("S-17")

@@ -374,6 +374,8 @@ def _foreign_handoff(file: str) -> tuple[Handoff, str]:
         host, path = session_named(file, os.environ)
         made = handoff_of(host, path)
     except CallerError as error:
+        if not os.path.isfile(file):
+            raise
         try:
             made = read_handoff(file)
         except ToolError:
