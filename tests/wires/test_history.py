@@ -22,7 +22,18 @@ from tests.wires.test_violations import (
 )
 
 from penstock.errors import CallerError
-from penstock.wires import Cleared, Media, Text, ToolResult, Transcript, dump, load, result_messages, violations
+from penstock.wires import (
+    Cleared,
+    Media,
+    Text,
+    ToolResult,
+    Transcript,
+    dump,
+    load,
+    load_request,
+    result_messages,
+    violations,
+)
 
 pytestmark = pytest.mark.proves("LAW-Transcript")
 
@@ -258,10 +269,15 @@ def test_a_caller_that_changes_its_list_changes_no_transcript() -> None:
 
 
 def test_the_journal_gives_back_an_equal_transcript() -> None:
-    """Entries, edits, instructions and tools come back; another schema and a broken record are named."""
-    talk = load(TALK, "openai-chat", tools=[{"type": "function"}]).replace_result(3, "a", "x", "h").pin(5)
+    """Entries, edits, instructions, tools and the reply's form come back; another schema and a broken record are named."""
+    form = {"type": "json_schema", "json_schema": {"schema": {}}}
+    body = {"messages": TALK, "tools": [{"type": "function"}], "response_format": form}
+    talk = load_request(body, "openai-chat").replace_result(3, "a", "x", "h").pin(5)
     after = talk.append({"role": "assistant", "content": "fine"})
     assert Transcript.from_dict(after.to_dict()) == after
+    assert after.reply_schema == form
+    earlier = {name: value for name, value in after.to_dict().items() if name != "reply_schema"}
+    assert Transcript.from_dict(earlier).reply_schema is None
     far = {"edit": "cleared", "index": 99, "call_id": "a", "text": "x"}
     for wrong in (
         {"schema": 2},
