@@ -1486,7 +1486,7 @@ def test_members_of_one_name_are_taken_from_the_nearest_folder() -> None:
 
 
 def test_what_one_of_equally_near_procedures_does_is_in_doubt() -> None:
-    """The first is shown, and may be another; a procedure in the stream of the job is the only one."""
+    """The first is shown, and may be another, unless it is a copy; a procedure in the stream of the job is the only one."""
     text = (
         b"//MAKE PROC\n//P EXEC PGM=USE\n"
         b"//P2 EXEC PGM=IDCAMS\n//SYSIN DD *\n  DEFINE CLUSTER(NAME(?.DATA))\n  REPRO IDS(?.X) ODS(?.Y)\n/*\n"
@@ -1497,11 +1497,14 @@ def test_what_one_of_equally_near_procedures_does_is_in_doubt() -> None:
         "own/OWN.jcl": b"//OWN JOB\n" + text.replace(b"?", b"C") + b"// PEND\n//S EXEC MAKE\n",
         "a/MAKE.prc": text.replace(b"?", b"A"),
         "b/MAKE.prc": text.replace(b"?", b"B"),
+        **dict.fromkeys(("a/SAME.prc", "b/SAME.prc"), b"//SAME PROC\n//P EXEC PGM=USE\n"),
+        "one/TWICE.jcl": b"//TWICE JOB\n//S EXEC SAME\n",
     }
     graph = graph_of(files)
     said = {(one.source.name, one.target.name): (one.certainty, one.why) for one in graph.drawn}
     doubt = ("may", "several procedures are called MAKE")
     assert said["RUN.S.P", "USE"] == said["RUN.S.P2", "A.DATA"] == doubt
+    assert said["TWICE.S.P", "USE"] == ("is", "")
     assert said["OWN.S.P", "USE"] == said["OWN.S.P2", "C.DATA"] == ("is", "")
     copies = {one.source.name: (one.certainty, one.why) for found in graph.copied.values() for one in found}
     assert copies == {"A.X": doubt, "A.Y": doubt, "C.X": ("is", ""), "C.Y": ("is", "")}

@@ -3,7 +3,7 @@
 What a job says of a procedure's DD overrides it as in JCL: only the given parameters are replaced, and of concatenated data
 sets only as many as the job names, but for those where it names none. Members that INCLUDE names are put in place, and so are
 the control statements of a member that a DD reads (`SYSIN DD DSN=LIB(MEMBER)`). Of several members of one name, the one in the
-nearest folder is meant; of several procedures that are equally near, the first, in doubt.
+nearest folder is meant; of several procedures that are equally near, the first, in doubt if they differ.
 
 Leaves to others: what programs do with the data. Law: procedures and includes that name themselves end; a step that runs a
 procedure comes before the steps of that procedure.
@@ -152,9 +152,11 @@ class JobSteps:
             yield from self._of_step(inner_member, inner._replace(doubt=doubt or inner.doubt), here, inside, known)
 
     def _doubt(self, name: str, path: str) -> str:
-        """Return why a procedure that the job at a path runs may be another one; "" if it cannot."""
-        shared = [shared_folders(at, path) for at in {member.path for member, _ in self._procedures[name]}]
-        return f"several procedures are called {name}" if shared.count(max(shared)) > 1 else ""
+        """Return why a procedure that the job at a path runs may be another one; "" if it cannot, or if the others are copies."""
+        first = {member.path: job for member, job in reversed(self._procedures[name])}
+        shared = {at: shared_folders(at, path) for at in first}
+        near = [job for at, job in first.items() if shared[at] == max(shared.values())]
+        return f"several procedures are called {name}" if any(job != near[0] for job in near) else ""
 
     def _controlled(self, one: RunningStep) -> RunningStep:
         """Return a step with the control statements of the members that its DDs read, and with the programs that they run."""
