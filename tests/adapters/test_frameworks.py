@@ -23,6 +23,12 @@ WIRES = {
     "strands": {"openai-chat", "anthropic"},
 }
 MODES = {"plain", "streamed"}
+FORMS = {
+    "pydantic_ai": {"tool", "native", "prompted"},
+    "openai_agents": {"native"},
+    "langchain": {"tool", "native", "either"},
+    "strands": {"tool"},
+}
 
 
 def played(cases: dict[str, Any], scene: str, framework: str, *more_modes: str) -> dict[str, Any]:
@@ -102,6 +108,18 @@ def test_what_cannot_shrink_is_asked_once_and_named(seen: Seen, framework: str) 
         assert case["outcomes"] == ["refused"], name
         assert "TooLarge" in case["raised"], name
         assert "newest user message" in case["raised"] or "task" in case["raised"], name
+
+
+@pytest.mark.parametrize("framework", PINS)
+def test_the_form_of_an_answer_is_within_the_window(seen: Seen, framework: str) -> None:
+    """However the framework asks for it, each request leaves the room for a reply, counted at our upper bound."""
+    found = {name: case for name, case in seen(framework).items() if name.startswith("formed/")}
+    wires = WIRES[framework] - {"deepagents"}
+    assert set(found) == {f"formed/{wire}/{way}" for wire in wires for way in FORMS[framework]}
+    for name, case in found.items():
+        assert (case["outcomes"], case["raised"]) == (["answered"] * 16, ""), name
+        assert "seen" in case["answer"], name
+        assert 6_000 < max(case["tokens"]) <= 7_500, name
 
 
 EXAMPLE = re.compile(r"^```py (\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)

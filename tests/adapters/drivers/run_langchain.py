@@ -8,9 +8,10 @@ from typing import Any
 
 from deepagents import create_deep_agent
 from langchain.agents import create_agent
+from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_anthropic import ChatAnthropic
 from langchain_openai import ChatOpenAI
-from scenes import SMALL, Case, main
+from scenes import REPORT, SMALL, Case, main
 
 from penstock.adapters.langchain import ContextWindow
 
@@ -24,11 +25,17 @@ def model_of(provider: Any) -> Any:
 
 
 def run(
-    provider: Any, window_tokens: int, tools: list[Any], prompt: str, streamed: bool, create: Any = create_agent
+    provider: Any,
+    window_tokens: int,
+    tools: list[Any],
+    prompt: str,
+    streamed: bool,
+    create: Any = create_agent,
+    form: Any = None,
 ) -> tuple[str, str]:
     """Return the agent's answer and its history; a streamed run is also asynchronous."""
     window = ContextWindow(window_tokens)
-    agent = create(model_of(provider), tools, system_prompt="Be thorough.", middleware=[window])
+    agent = create(model_of(provider), tools, system_prompt="Be thorough.", middleware=[window], response_format=form)
     question: Any = {"messages": [{"role": "user", "content": prompt}]}
     options: Any = {"recursion_limit": 200}
 
@@ -41,7 +48,12 @@ def run(
     return str(state["messages"][-1].text), str(state["messages"])
 
 
+FORMS = {
+    "tool": partial(run, form=ToolStrategy(REPORT)),
+    "native": partial(run, form=ProviderStrategy(REPORT)),
+    "either": partial(run, form=REPORT),
+}
 main(
-    {wire: Case(wire, run) for wire in ("openai-chat", "openai-responses", "anthropic")}
+    {wire: Case(wire, run, forms=FORMS) for wire in ("openai-chat", "openai-responses", "anthropic")}
     | {"deepagents": Case("anthropic", partial(run, create=create_deep_agent), 4 * SMALL)}
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from scenes import Case, main
+from scenes import REPORT, Case, main
 from strands import Agent, tool
 from strands.agent.conversation_manager import NullConversationManager
 from strands.models.anthropic import AnthropicModel
@@ -13,7 +14,9 @@ from strands.models.openai import OpenAIModel
 from penstock.adapters.strands import ContextWindow
 
 
-def run(provider: Any, window_tokens: int, tools: list[Any], prompt: str, streamed: bool) -> tuple[str, str]:
+def run(
+    provider: Any, window_tokens: int, tools: list[Any], prompt: str, streamed: bool, form: Any = None
+) -> tuple[str, str]:
     """Return the agent's answer and its history."""
     arguments = {"base_url": provider.base_url, "api_key": "none"}
     if provider.wire == "anthropic":
@@ -27,8 +30,10 @@ def run(provider: Any, window_tokens: int, tools: list[Any], prompt: str, stream
         plugins=[ContextWindow(window_tokens)],
         conversation_manager=NullConversationManager(),
         callback_handler=None,
+        structured_output_model=form,
     )
     return str(agent(prompt)).strip(), str(agent.messages)
 
 
-main({wire: Case(wire, run) for wire in ("openai-chat", "anthropic")})
+FORMS = {"tool": partial(run, form=REPORT)}
+main({wire: Case(wire, run, forms=FORMS) for wire in ("openai-chat", "anthropic")})

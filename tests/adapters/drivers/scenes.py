@@ -13,14 +13,17 @@ import tempfile
 import traceback
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pydantic import Field, create_model
+
 from penstock.guard.output import default_store
 from penstock.models import call, calls, fail, say
 from penstock.models.sizes import estimate, text_of
 from penstock.testing import LoopbackProvider
+from penstock.text import tokens
 from penstock.wires import messages_of, violations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from penstock.models import ScriptStep
     from penstock.text.json_access import Json
@@ -30,17 +33,27 @@ FLOOD = "".join(f"row {number:>6}: nothing of note\n" for number in range(34_000
 HANDLE = re.compile(r'ctx_(?:page|find)\(handle=\\?"([A-Za-z0-9_-]+)')
 SMALL = 8_000
 CHAPTERS = range(1, 41)
+FIELDS: dict[str, Any] = {
+    f"stone_{number}": (
+        str,
+        Field(description=f"What stone_{number} says of its place and its year, in a few words. " * 4),
+    )
+    for number in range(24)
+}
+REPORT: Any = create_model("Report", **FIELDS)
+"""The form of an answer, about a quarter of a small window."""
 
 
 class Case(NamedTuple):
     """One way to run an agent: `run(provider, window_tokens, tools, prompt, streamed)` returns its answer and its history.
 
-    The scenes with little room pass `window_tokens`.
+    The scenes with little room pass `window_tokens`. `forms` are the ways to ask for a `REPORT`, each with its `run`.
     """
 
     wire: str
     run: Callable[[LoopbackProvider, int, list[Any], str, bool], tuple[str, str]]
     window_tokens: int = SMALL
+    forms: Mapping[str, Callable[[LoopbackProvider, int, list[Any], str, bool], tuple[str, str]]] = {}
 
     def chapter(self, number: int) -> str:
         """Return about a twelfth of the window, in words that occur nowhere else."""
@@ -172,8 +185,25 @@ def hopeless(case: Case, mode: str) -> Json:
     return case.play(provider, case.window_tokens, mode, f"{TASK}\n{FLOOD[: 40 * case.window_tokens]}")
 
 
+def formed(case: Case, mode: str) -> Json:
+    """Play fifteen turns to an answer that has a form; the provider counts as much as we ever expect of one."""
+
+    def policy(request: Json) -> ScriptStep:
+        read = [int(number) for number in re.findall(r"chapter (\d+), verse", text_of(messages_of(request, case.wire)))]
+        if 15 not in read:
+            return call("read", number=max(read, default=0) + 1)
+        answer = dict.fromkeys(FIELDS, "seen")
+        offered = re.search(r'"(Report|final_result)"', json.dumps(request["tools"]))
+        return call(offered[1], **answer) if offered else say(json.dumps(answer))
+
+    provider = LoopbackProvider(
+        case.wire, case.window_tokens, policy=policy, count=lambda text: tokens.count(text).high
+    )
+    return case._replace(run=case.forms[mode]).play(provider, case.window_tokens, "plain")
+
+
 SCENES = {"flood": flood, "listing": listing, "long": long, "together": together, "refused": refused}
-SCENES |= {"failed": failed, "hopeless": hopeless, "minute": minute, "silent": silent}
+SCENES |= {"failed": failed, "hopeless": hopeless, "minute": minute, "silent": silent, "formed": formed}
 MODES = ("plain", "streamed", "in stream")
 
 
@@ -207,7 +237,7 @@ def main(cases: dict[str, Case]) -> None:
     results: dict[str, Json] = {}
     for name, case in cases.items():
         for scene, play in SCENES.items():
-            for mode in MODES if scene == "refused" else MODES[:2]:
+            for mode in case.forms if scene == "formed" else MODES if scene == "refused" else MODES[:2]:
                 with tempfile.TemporaryDirectory() as folder:
                     os.environ["PENSTOCK_STORE"] = folder
                     try:
