@@ -320,6 +320,7 @@ def test_names_that_are_listed_are_looked_at_too() -> None:
         "Uses COBOL and VSAM.",
         "AUDIT is called, and WRITE-IT is then invoked; WS-COUNT is called the count.",
         "It calls 'audit' with a count, and calls itself, back, and 2 others.",
+        "It calls 'end-of-day' logic, and calls utf8 or base64 conversion.",
         "The paragraph is called ONLY if OK, and NOTHING is called TWICE.",
         "Calls a REST service, and the OS; the API is invoked, and VSAM is called once the ABEND was called.",
         "DAS PROGRAMM IST SO; ABLAUF: liest eine Datei, die KUNDEN hat.",

@@ -352,11 +352,12 @@ _LIKE_A_NAME = re.compile(  # a word and a number (COMP-3, ISO-8601, R120) may b
     rf"|(?<=`)[{_LETTERS}-]+(?=`)"  # or in backquotes
 )
 # What is called or invoked is a name in other forms too: in capitals in the passive, where four letters may be an abbreviation, and
-# after the verb in quotes, or with a digit. Any other word there may be English: "calls itself", "calls back".
+# after the verb in quotes, or with a digit and as long as a program's name. Anything else may be English: "calls itself", "calls
+# 'end-of-day' logic", "calls utf8 conversion".
 _CALLED = re.compile(
     r"(?<![\w-])(?P<passive>[A-Z#@$][A-Z0-9#@$]{4,})['\"]?\s+(?:is|are|was|were|gets)\s+(?:[a-z]+\s+)?(?:called|invoked)(?![\w-])"
     r"|(?<![\w-])(?i:calls?|calling|invokes?|invoking)\s+(?:the\s+)?(?:(?:sub-?program|program|module)\s+)?"
-    rf"(?:(?P<quote>['\"])(?P<quoted>[A-Za-z#@$][{_LETTERS}-]+)(?P=quote)|(?P<numbered>[a-z]+\d\w*)(?![{_LETTERS}-]))"
+    rf"(?:(?P<quote>['\"])(?P<quoted>[A-Za-z#@$][{_LETTERS}]+)(?P=quote)|(?P<numbered>(?=[a-z]+\d)\w{{7,8}})(?![{_LETTERS}-]))"
 )
 _COMMON = frozenset(  # look like names, but are technical terms
     {
