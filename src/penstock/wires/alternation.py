@@ -5,6 +5,7 @@ A system message may follow the user's. Leaves to others: every other rule of a 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from penstock.text.json_access import role_of
@@ -21,16 +22,15 @@ if TYPE_CHECKING:
 
 def _same_role_twice(seen: MessageList) -> Iterator[Finding]:
     """Yield messages with the same role as the message before."""
-    for index in range(1, len(seen.messages)):
-        role = role_of(seen.messages[index])
-        if role in {"user", "assistant"} and role == role_of(seen.messages[index - 1]):
+    for index, (before, role) in enumerate(pairwise(seen.roles), 1):
+        if role == before and role in {"user", "assistant"}:
             yield index, f"{role} after {role}"
 
 
 def _system_out_of_place(seen: MessageList) -> Iterator[Finding]:
     """Yield instructions at the beginning of the list or after the assistant."""
     for index, _ in seen.with_role("system"):
-        if not index or role_of(seen.messages[index - 1]) not in {"user", "system"}:
+        if not index or seen.roles[index - 1] not in {"user", "system"}:
             yield index, ""
 
 

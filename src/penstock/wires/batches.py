@@ -21,7 +21,7 @@ from penstock.wires.draft import orphan_text, with_blocks
 from penstock.wires.message_list import Pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from penstock.text.json_access import Json
     from penstock.wires.draft import RepairDraft, RepairStep
@@ -82,10 +82,10 @@ def batch_pairs(form: BatchForm) -> Callable[[MessageList], Pairs]:
         caller: Json = None
         turn = ""
         is_elsewhere = seen.continues  # the calls before the first answer in the list may be in what the provider keeps
-        for index, message in enumerate(seen.messages):
+        for index, (message, role) in enumerate(zip(seen.messages, seen.roles, strict=True)):
             if not isinstance(message, dict):
                 continue
-            is_assistants, role = form.is_assistants(message), role_of(message)
+            is_assistants = role == form.assistant
             is_elsewhere = is_elsewhere and not is_assistants
             # The calls of an earlier message can no longer be answered, unless both messages are one turn.
             if is_assistants and not (form.joins_turns and turn == role):
@@ -114,21 +114,15 @@ def batch_pairs(form: BatchForm) -> Callable[[MessageList], Pairs]:
     return look
 
 
-def bad_ids(form: BatchForm, allowed: str) -> Callable[[MessageList], Iterator[Finding]]:
+def bad_ids(look: Callable[[MessageList], Pairs], allowed: str) -> Callable[[MessageList], list[Finding]]:
     """Return the check that finds every call whose id does not have the form that the wire demands.
 
     Args:
-        form: how the wire writes batches.
+        look: how the wire matches calls with results.
         allowed: a regular expression for a whole id.
     """
-
-    def check(seen: MessageList) -> Iterator[Finding]:
-        for index, message in enumerate(seen.messages):
-            for _, call in form.calls(message) if isinstance(message, dict) and form.is_assistants(message) else ():
-                if re.fullmatch(allowed, call) is None:
-                    yield index, call
-
-    return check
+    is_allowed = re.compile(allowed).fullmatch
+    return lambda seen: [(index, call) for index, call in seen.once(look).calls if not is_allowed(call)]
 
 
 def mend_ids(form: BatchForm, allowed: str, renamed: Callable[[Json, str], Json]) -> RepairStep:

@@ -32,6 +32,8 @@ class MessageList:
 
     def __init__(self, messages: list[Json], *, continues: bool) -> None:
         self.messages = messages
+        self.roles = [role_of(message) for message in messages]
+        """The role of each message; empty for what has none."""
         self.continues = continues
         self._found: dict[object, object] = {}
 
@@ -43,9 +45,9 @@ class MessageList:
 
     def with_role(self, *roles: str) -> Iterator[tuple[int, dict[str, Json]]]:
         """Yield the messages of these roles with their positions."""
-        for index, message in enumerate(self.messages):
-            if isinstance(message, dict) and role_of(message) in roles:
-                yield index, message
+        for index, role in enumerate(self.roles):
+            if role in roles:
+                yield index, self.messages[index]
 
 
 class Invariant(NamedTuple):
@@ -68,6 +70,8 @@ class Pairs:
     """
 
     def __init__(self) -> None:
+        self.calls: list[Finding] = []
+        """Every call, also under a taken id."""
         self.orphan_results: list[Finding] = []
         """Results without a call that they could answer."""
         self.missing_results: list[Finding] = []
@@ -79,6 +83,7 @@ class Pairs:
 
     def ask(self, place: int, call: str, asked: dict[str, int]) -> None:
         """Note a call under the id `call`, which must be new among `asked`."""
+        self.calls.append((place, call))
         if call in asked:
             self.duplicate_calls.append((place, call))
         else:

@@ -20,6 +20,7 @@ from penstock.wires.anthropic.codec import text_message
 from penstock.wires.anthropic.rules import (
     FORM,
     ID_CHARS,
+    ROLES,
     SERVER_CALLS,
     begins_compacted,
     block_fault,
@@ -52,7 +53,7 @@ def _mend_shapes(draft: RepairDraft) -> None:
         return {**block, "content": sound}
 
     def change(place: int, message: Json) -> Json:
-        if role_of(message) not in {"user", "assistant", "system"}:
+        if role_of(message) not in ROLES:
             draft.note(place, "dropped, no message of this wire")
             return None
         message = mend_content(draft, place, message)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from penstock.text.json_access import Json
     from penstock.wires.message_list import Finding, MessageList
 
+ROLES = frozenset({"user", "assistant", "system"})
 SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
 """Calls of tools that the provider itself runs."""
 _THINKING = frozenset({"thinking", "redacted_thinking"})
@@ -38,7 +39,7 @@ def message_fault(message: Json) -> str:
     """Return what is wrong with the shape of one message; empty if nothing is."""
     if not isinstance(message, dict):
         return f"a {type(message).__name__} is not a message"
-    if role_of(message) not in {"user", "assistant", "system"}:
+    if role_of(message) not in ROLES:
         return "the role is none of this wire's"
     if fault := content_fault(message.get("content")):
         return fault
@@ -142,45 +143,53 @@ FORM = BatchForm(
 # ── the whole list ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
+_pairs = batch_pairs(FORM)
+
+
+def _all_blocks(seen: MessageList) -> list[tuple[int, str, str, dict[str, Json]]]:
+    """Return every block with the position and the role of its message and its type; a text as content is none."""
+    return [
+        (index, seen.roles[index], type_of(block), block)
+        for index, message in seen.with_role(*ROLES)
+        for block in objects(message.get("content"))
+    ]
+
+
 def _server_pairs(seen: MessageList) -> Pairs:
     """Return what does not pair of the provider's own tools, whose results are the assistant's too, somewhere after the call.
 
     A call of the newest tool loop may lack its result: the provider paused the turn and runs the call when the list comes back.
     """
     pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
-    for index, message in seen.with_role("assistant"):
-        for block in objects(message.get("content")):
-            # A call stays open to the end of the list: a paused turn continues in a later message of the assistant.
-            if type_of(block) in SERVER_CALLS and string(block.get("id")):
-                pairs.ask(index, block["id"], asked)
-            elif is_server_result(block):
-                pairs.answer(index, string(block.get("tool_use_id")), asked, answered)
-    loop = newest_loop(seen.messages)
+    for index, role, kind, block in seen.once(_all_blocks):
+        # A call stays open to the end of the list: a paused turn continues in a later message of the assistant.
+        if role == "assistant" and kind in SERVER_CALLS and string(block.get("id")):
+            pairs.ask(index, block["id"], asked)
+        elif role == "assistant" and is_server_result(block):
+            pairs.answer(index, string(block.get("tool_use_id")), asked, answered)
+    loop = newest_loop(seen.messages) if asked else 0
     pairs.close({call: place for call, place in asked.items() if place < loop}, answered)
     return pairs
 
 
 def _bad_input(seen: MessageList) -> Iterator[Finding]:
     """Yield calls whose input is not an object."""
-    for index, message in seen.with_role("assistant"):
-        for block in objects(message.get("content")):
-            if type_of(block) == "tool_use" and not isinstance(block.get("input"), dict):
-                yield index, string(block.get("id"))
+    for index, role, kind, block in seen.once(_all_blocks):
+        if role == "assistant" and kind == "tool_use" and not isinstance(block.get("input"), dict):
+            yield index, string(block.get("id"))
 
 
 def _misplaced_blocks(seen: MessageList) -> Iterator[Finding]:
     """Yield every block in a message of the wrong role."""
-    for index, message in seen.with_role("user", "assistant", "system"):
-        for block in objects(message.get("content")):
-            if is_misplaced(message["role"], block):
-                yield index, f"{block['type']} of the {message['role']}"
+    for index, role, kind, block in seen.once(_all_blocks):
+        if is_misplaced(role, block):
+            yield index, f"{kind} of the {role}"
 
 
 def _results_behind_words(seen: MessageList) -> Iterator[Finding]:
     """Yield user messages with a result after something else; several messages in a row are treated as one."""
     has_words = False
-    for index, message in enumerate(seen.messages):
-        role = role_of(message)
+    for index, (message, role) in enumerate(zip(seen.messages, seen.roles, strict=True)):
         if role != "user":
             has_words = False if role == "assistant" else has_words
             continue
@@ -192,18 +201,19 @@ def _results_behind_words(seen: MessageList) -> Iterator[Finding]:
                 break
 
 
-def _blank_blocks(seen: MessageList) -> Iterator[Finding]:
-    """Yield messages with a blank text block, including those in results: the API refuses both."""
-    for index, message in seen.with_role("user", "assistant", "system"):
-        outer = objects(message.get("content"))
-        inner = [held for block in outer if type_of(block) == "tool_result" for held in objects(block.get("content"))]
-        if any(map(is_blank, [*outer, *inner])):
-            yield index, ""
+def _blank_blocks(seen: MessageList) -> list[Finding]:
+    """Return messages with a blank text block, including those in results: the API refuses both."""
+    found = [
+        (index, "")
+        for index, _, kind, block in seen.once(_all_blocks)
+        if is_blank(block) or (kind == "tool_result" and any(map(is_blank, objects(block.get("content")))))
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _empty_messages(seen: MessageList) -> Iterator[Finding]:
     """Yield messages without a block, or with a blank string."""
-    for index, message in seen.with_role("user", "assistant", "system"):
+    for index, message in seen.with_role(*ROLES):
         content = message.get("content")
         if content == [] or (isinstance(content, str) and not content.strip()):
             yield index, ""
@@ -218,11 +228,11 @@ def _trailing_white_space(seen: MessageList) -> Iterator[Finding]:
             yield len(seen.messages) - 1, ""
 
 
-def _unsigned_thinking(seen: MessageList) -> Iterator[Finding]:
-    """Yield messages with thinking that lacks its signature."""
-    for index, message in seen.with_role("assistant"):
-        if any(map(is_unsigned, objects(message.get("content")))):
-            yield index, ""
+def _unsigned_thinking(seen: MessageList) -> list[Finding]:
+    """Return messages with thinking that lacks its signature."""
+    rows = seen.once(_all_blocks)
+    found = [(index, "") for index, role, _, block in rows if role == "assistant" and is_unsigned(block)]
+    return list(dict.fromkeys(found))
 
 
 def _thinking_last(seen: MessageList) -> Iterator[Finding]:
@@ -238,9 +248,9 @@ INVARIANTS = (
     Invariant("bad_shape", "A message has a role and content", shape_check(message_fault)),
     *alternation(begins_compacted),
     Invariant("wrong_role", "Calls and thinking are the assistant's, results the user's", _misplaced_blocks),
-    *pair_invariants(batch_pairs(FORM)),
+    *pair_invariants(_pairs),
     *pair_invariants(_server_pairs),
-    Invariant("bad_id", "Ids of calls are letters, digits, _ and -", bad_ids(FORM, ID_CHARS)),
+    Invariant("bad_id", "Ids of calls are letters, digits, _ and -", bad_ids(_pairs, ID_CHARS)),
     Invariant("results_first", "Results come first in their message", _results_behind_words),
     Invariant("bad_arguments", "The input of a call is an object", _bad_input),
     Invariant("empty_content", "A message says something", _empty_messages),

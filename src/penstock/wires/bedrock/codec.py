@@ -50,9 +50,12 @@ def calls_in(message: Json) -> list[BlockPlace]:
     """Return the calls of a message, without those of tools that the provider runs itself."""
     rows = [(number, block.get("toolUse")) for number, block in enumerate(blocks_of(message))]
     return [
-        BlockPlace(number, string(field(call, "toolUseId")))
+        BlockPlace(number, call["toolUseId"])
         for number, call in rows
-        if string(field(call, "toolUseId")) and string(field(call, "name")) and not field(call, "type")
+        if isinstance(call, dict)
+        and string(call.get("toolUseId"))
+        and string(call.get("name"))
+        and not call.get("type")
     ]
 
 
@@ -60,8 +63,11 @@ def results_in(message: Json, caller: Json = None) -> list[BlockPlace]:
     """Return the results in a message; each names the call that it answers."""
     del caller
     rows = [(number, block.get("toolResult")) for number, block in enumerate(blocks_of(message))]
-    named = [(number, string(field(result, "toolUseId"))) for number, result in rows if not field(result, "type")]
-    return [BlockPlace(number, call_id) for number, call_id in named if call_id]
+    return [
+        BlockPlace(number, result["toolUseId"])
+        for number, result in rows
+        if isinstance(result, dict) and string(result.get("toolUseId")) and not result.get("type")
+    ]
 
 
 def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:

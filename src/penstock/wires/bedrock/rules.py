@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 ROLES = frozenset({"user", "assistant", "system"})
 _MISPLACED = {
-    "assistant": ("toolResult",),
-    "user": ("toolUse", "reasoningContent"),
-    "system": ("toolUse", "toolResult", "reasoningContent"),
+    "assistant": {"toolResult"},
+    "user": {"toolUse", "reasoningContent"},
+    "system": {"toolUse", "toolResult", "reasoningContent"},
 }
 
 
@@ -69,7 +69,7 @@ def block_fault(block: Json) -> str:
     if "type" in block:
         return "a block with a type, as another API has them"
     # A union, according to the API reference: SDKs refuse a block with two members before it is sent.
-    if len(block) != 1 or block.keys() & {"role", "content"}:
+    if len(block) != 1 or "role" in block or "content" in block:
         return "a block that does not hold one thing"
     if "text" in block and not isinstance(block["text"], str):
         return "a block whose text is none"
@@ -98,14 +98,14 @@ def is_own_result(block: Json) -> bool:
 
 def is_misplaced(role: str, block: dict[str, Json]) -> bool:
     """Whether a block is in a message of the wrong role."""
-    found = [kind for kind in _MISPLACED[role] if kind in block]
     # Tools that the provider runs answer within the assistant's message: that is where their results belong.
-    return bool(found) and (role != "assistant" or is_own_result(block))
+    return not _MISPLACED[role].isdisjoint(block) and (role != "assistant" or is_own_result(block))
 
 
 def is_blank(block: Json) -> bool:
     """Whether a text block holds nothing to read."""
-    return isinstance(field(block, "text"), str) and not block["text"].strip()
+    text = field(block, "text")
+    return isinstance(text, str) and not text.strip()
 
 
 def ends_thinking(message: Json) -> bool:
@@ -118,6 +118,9 @@ def has_lone_document(message: Json) -> bool:
     """Whether a user's message holds a document and no words."""
     blocks = blocks_of(message)
     return role_of(message) == "user" and any("document" in b for b in blocks) and not any("text" in b for b in blocks)
+
+
+_pairs = batch_pairs(FORM)
 
 
 def _misplaced_blocks(seen: MessageList) -> Iterator[Finding]:
@@ -184,8 +187,8 @@ INVARIANTS = (
     Invariant("bad_shape", "A message has a role and blocks that hold something", shape_check(message_fault)),
     *alternation(),
     Invariant("wrong_role", "Calls and reasoning are the assistant's, results the user's", _misplaced_blocks),
-    *pair_invariants(batch_pairs(FORM)),
-    Invariant("bad_id", "Ids of calls are up to 64 letters, digits, _ and -", bad_ids(FORM, ID_CHARS)),
+    *pair_invariants(_pairs),
+    Invariant("bad_id", "Ids of calls are up to 64 letters, digits, _ and -", bad_ids(_pairs, ID_CHARS)),
     Invariant("results_first", "Results come first in their message", _results_behind_words),
     Invariant("bad_arguments", "The input of a call is an object", _bad_input),
     Invariant("empty_content", "A message says something", _empty_messages),

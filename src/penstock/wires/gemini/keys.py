@@ -22,8 +22,10 @@ def _snake(name: str) -> str:
 
 def get(value: Json, name: str) -> Json:
     """Return what an object holds under a camelCase name in either spelling; None if there is nothing."""
-    held = field(value, name)
-    return field(value, _snake(name)) if held is None else held
+    if not isinstance(value, dict):
+        return None
+    held = value.get(name)
+    return value.get(_snake(name)) if held is None else held
 
 
 def spelling(value: Json, name: str) -> str:

@@ -73,8 +73,9 @@ def _mend_parts(draft: RepairDraft) -> None:
     """Leave no part misplaced or blank, no arguments that are not an object, and no content without parts."""
 
     def mended(place: int, content: Json, part: Json) -> list[Json]:
-        if is_misplaced(content, part):
-            text = response_text(get(part, "functionResponse")) if role_in(content) == "assistant" else ""
+        role = role_in(content)
+        if is_misplaced(role, part):
+            text = response_text(get(part, "functionResponse")) if role == "assistant" else ""
             draft.note(place, f"{'made text of a response' if text.strip() else 'dropped a call'} of the wrong role")
             return [{"text": placeholders.orphan(text)}] if text.strip() else []
         if is_blank(part):

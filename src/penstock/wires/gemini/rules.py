@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from penstock.text.json_access import Json
+    from penstock.wires.entries import Role
     from penstock.wires.message_list import Finding, MessageList
 
-_NO_DATA = frozenset(
-    both("thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution", "mediaProcessing")
-)
-"""Keys that accompany a part's data without being data."""
+# Keys that accompany a part's data without being data.
+_BESIDE = both("thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution", "mediaProcessing")
 # What other APIs call a part's kind and role: Google refuses an unknown name, and nothing of this wire is under these.
-_FOREIGN = frozenset({"type", "role", "content"})
+_FOREIGN = ("type", "role", "content")
+_NO_DATA = frozenset({*_BESIDE, *_FOREIGN})
 
 FORM = BatchForm(
     content_key="parts",
@@ -64,19 +64,20 @@ def part_fault(part: Json) -> str:
         return "a part is not an object"
     held = {key: value for key, value in part.items() if value is not None}
     # A signature alone is not data either, but has to come back unchanged.
-    if not held.keys() - _NO_DATA - _FOREIGN and not is_signed(part):
+    if held.keys() <= _NO_DATA and not is_signed(part):
         return "a part without data"
     if "text" in held and not isinstance(held["text"], str):
         return "a part whose text is none"
     for key in ("functionCall", "functionResponse"):
         value = get(part, key)
-        if value is not None and not string(get(value, "name")):
+        if value is None:
+            continue
+        if not string(get(value, "name")):
             return f"a {key} without name"
         if not isinstance(get(value, "id"), str | None):
             return f"a {key} whose id is not text"
-    response = get(part, "functionResponse")
-    if response is not None and not isinstance(get(response, "response"), dict):
-        return "a functionResponse whose response is not an object"
+        if key == "functionResponse" and not isinstance(get(value, "response"), dict):
+            return "a functionResponse whose response is not an object"
     return ""
 
 
@@ -90,10 +91,9 @@ def is_blank(part: Json) -> bool:
     return get(part, "text") == "" and not is_signed(part)
 
 
-def is_misplaced(content: Json, part: Json) -> bool:
+def is_misplaced(role: Role | None, part: Json) -> bool:
     """Whether a part is in a content of the wrong role."""
-    is_models = role_in(content) == "assistant"
-    return get(part, "functionResponse" if is_models else "functionCall") is not None
+    return get(part, "functionResponse" if role == "assistant" else "functionCall") is not None
 
 
 def misnamed(contents: Iterable[Json]) -> Iterator[tuple[int, int, str]]:
@@ -115,10 +115,9 @@ def follows_the_user(contents: list[Json], index: int) -> bool:
 
 def _misplaced_parts(seen: MessageList) -> Iterator[Finding]:
     for index, content in enumerate(seen.messages):
-        for part in parts_of(content):
-            if role_in(content) is not None and is_misplaced(content, part):
-                yield index, "functionResponse" if role_in(content) == "assistant" else "functionCall"
-                break
+        role = role_in(content)
+        if role is not None and any(is_misplaced(role, part) for part in parts_of(content)):
+            yield index, "functionResponse" if role == "assistant" else "functionCall"
 
 
 def _misnamed_responses(seen: MessageList) -> Iterator[Finding]:

@@ -98,8 +98,7 @@ def _pairs(seen: MessageList) -> Pairs:
     # other message. So an id may come again later, as with local servers, and pairs with its own results each time.
     pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
     function_name = ""
-    for index, message in enumerate(seen.messages):
-        role = role_of(message)
+    for index, (message, role) in enumerate(zip(seen.messages, seen.roles, strict=True)):
         if role == "tool":
             if call := string(message.get("tool_call_id")):
                 pairs.answer(index, call, asked, answered)
@@ -120,7 +119,8 @@ def _pairs(seen: MessageList) -> Pairs:
 
 def is_misplaced(role: str, part: Json) -> bool:
     """Whether a content part is of a kind known here that a message of its role may not hold."""
-    return type_of(part) in _PARTS - _PARTS_OF.get(role, _PARTS)
+    kind = type_of(part)
+    return kind in _PARTS and role in _PARTS_OF and kind not in _PARTS_OF[role]
 
 
 def _misplaced_parts(seen: MessageList) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from penstock.text.json_access import as_json, base64_bytes, blocks, data_url, field, objects, string
+from penstock.text.json_access import as_json, base64_bytes, blocks, data_url, field, objects, role_of, string, type_of
 from penstock.wires import placeholders
 from penstock.wires.entries import Media, Opaque, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from penstock.wires.portable import AssistantTurn, CallIds, Instruction, UserTurn
@@ -81,7 +81,7 @@ OUTPUTS = {form.output: kind for kind, form in CALLS.items()}
 def kind_of(raw: Json) -> str:
     """Return the type of an item; short messages and bare references get theirs, unrecognised items an empty one."""
     # Both come without a type in the API's own examples: {"role": …, "content": …} and {"id": "msg_…"}.
-    kind = string(field(raw, "type"))
+    kind = type_of(raw)
     if kind or not isinstance(raw, dict):
         return kind
     if "role" in raw:
@@ -96,15 +96,28 @@ def call_id(raw: Json) -> str:
     return next((string(raw.get(key)) for key in keys if string(raw.get(key))), "")
 
 
+def role_in(raw: Json) -> Role:
+    """Return whose an item is, the user's if nothing says so."""
+    kind = kind_of(raw)
+    if kind == "message":
+        return ROLES.get(role_of(raw), "user")
+    if kind in OUTPUTS:
+        return "tool"
+    if not isinstance(raw, dict):
+        return "user"
+    # What is neither said nor called was made by the provider (reasoning, server tools, references, compaction). It counts as the
+    # assistant's, so that it stays with the calls and the reasoning around it.
+    return "system" if kind in _SYSTEM_ITEMS else "assistant"
+
+
 def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
     """Return the role and the parts of one item; what is not understood is opaque."""
     del before
-    kind = kind_of(raw)
-    if kind == "message":
-        role = ROLES.get(string(raw.get("role")))
-        return ("user", (Opaque(raw),)) if role is None else (role, _content(raw.get("content")))
+    kind, role = kind_of(raw), role_in(raw)
+    if kind == "message" and role_of(raw) in ROLES:
+        return role, _content(raw.get("content"))
     if kind == "reasoning":
-        return "assistant", (Reasoning(raw=raw, signed=bool(raw.get("encrypted_content"))),)
+        return role, (Reasoning(raw=raw, signed=bool(raw.get("encrypted_content"))),)
     if kind in CALLS:
         # Functions and custom tools carry text; the provider's own kinds (shell, patches, screens) an object, serialised here.
         payload = raw.get(CALLS[kind].payload)
@@ -113,25 +126,19 @@ def read(raw: Json, before: Json = None) -> tuple[Role, tuple[Part, ...]]:
         written = payload if isinstance(payload, str) else as_json(payload)
         named = {"function_call": "function", "custom_tool_call": "custom"}.get(kind, kind)
         name = string(raw.get("name")) or kind.removesuffix("_call")
-        return "assistant", (
-            ToolCall(id=call_id(raw), name=name, arguments=written, kind=named, caller=raw.get("caller")),
-        )
+        return role, (ToolCall(id=call_id(raw), name=name, arguments=written, kind=named, caller=raw.get("caller")),)
     if kind in OUTPUTS:
-        return "tool", (_output(raw, kind),)
-    if not isinstance(raw, dict):
-        return "user", (Opaque(raw),)
+        return role, (_output(raw, kind),)
     if kind in _RETURNED and _RETURNED[kind] in raw and string(raw.get("id")):
-        return "assistant", _hosted(raw, kind)
+        return role, _hosted(raw, kind)
     if kind == "web_search_call" and objects(field(raw, "action", "sources")) and string(raw.get("id")):
         # Where a search looked, which may be left out: an answer cites the addresses themselves.
         found = {"sources": raw["action"]["sources"]}
-        return "assistant", (
+        return role, (
             Opaque(_without_sources(raw)),
             ToolResult(call_id=raw["id"], text="", parts=(Opaque(found),)),
         )
-    # The remaining items were made by the provider (server tools, references, compaction). They count as the assistant's, so that
-    # they stay with the calls and the reasoning around them.
-    return "system" if kind in _SYSTEM_ITEMS else "assistant", (Opaque(raw),)
+    return role, (Opaque(raw),)
 
 
 def with_result(raw: Json, call_id: str, text: str, before: Json = None) -> Json:

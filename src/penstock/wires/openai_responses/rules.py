@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.text.json_access import objects, parsed, role_of, string, type_of
 from penstock.wires.message_list import Invariant, Pairs, content_fault, pair_invariants, shape_check
-from penstock.wires.openai_responses.codec import CALLS, OUTPUTS, ROLES, call_id, kind_of, read
+from penstock.wires.openai_responses.codec import CALLS, OUTPUTS, ROLES, call_id, kind_of, role_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from penstock.wires.message_list import Finding, MessageList
 
 
-# Which kinds of parts a message may hold: inputs are the user's, outputs the assistant's.
+# Inputs are the user's, outputs the assistant's.
 _PUT_IN = {"input_text", "input_image", "input_file", "input_audio"}
 _CAME_OUT = {"output_text", "refusal"}
-_PARTS_OF = {"user": _PUT_IN, "system": _PUT_IN, "developer": _PUT_IN, "assistant": _CAME_OUT}
 PARTS = frozenset({*_PUT_IN, *_CAME_OUT, "text"})
 """The message parts that are known here; none of them is an item of its own."""
+# Which of them a message may not hold, by role; parts of a kind unknown here pass.
+_MISPLACED = {role: PARTS - (_CAME_OUT if role == "assistant" else _PUT_IN) for role in ROLES}
 
 
 def item_fault(item: Json) -> str:
@@ -64,14 +65,14 @@ def holder(item: Json) -> tuple[str, str]:
 
 def is_misplaced(role: str, part: Json) -> bool:
     """Whether a message part is of a kind known here that a message of its role may not hold."""
-    return type_of(part) in PARTS - _PARTS_OF[role]
+    return type_of(part) in _MISPLACED[role]
 
 
 def _misplaced_parts(seen: MessageList) -> Iterator[Finding]:
     """Yield messages and outputs with a part that they may not hold."""
     for index, item in enumerate(seen.messages):
         role, key = holder(item)
-        if role in _PARTS_OF:
+        if role in _MISPLACED:
             for part in objects(item.get(key)):
                 if is_misplaced(role, part):
                     yield index, f"{type_of(part)} of the {role}"
@@ -85,12 +86,16 @@ def lone_reasoning(items: list[Json]) -> list[int]:
     alone: list[int] = []
     leads_on = False
     for index in range(len(items) - 1, -1, -1):
-        item = items[index]
-        if kind_of(item) != "reasoning":
-            leads_on = isinstance(item, dict) and read(item)[0] == "assistant"
+        if kind_of(items[index]) != "reasoning":
+            leads_on = role_in(items[index]) == "assistant"
         elif not leads_on:
             alone.append(index)
     return alone[::-1]
+
+
+def _kinds(seen: MessageList) -> list[str]:
+    """Return the kind of each item."""
+    return list(map(kind_of, seen.messages))
 
 
 def _pairs(seen: MessageList) -> Pairs:
@@ -101,14 +106,13 @@ def _pairs(seen: MessageList) -> Pairs:
     pairs, asked, answered = Pairs(), dict[str, int](), set[str]()
     is_elsewhere = seen.continues  # calls may be in a conversation that the provider keeps
     optional: set[str] = set()
-    for index, item in enumerate(seen.messages):
-        kind, call = kind_of(item), call_id(item)
+    for index, (item, kind) in enumerate(zip(seen.messages, seen.once(_kinds), strict=True)):
         is_elsewhere = is_elsewhere or kind == "item_reference"
-        if kind in CALLS and call:
+        if kind in CALLS and (call := call_id(item)):
             pairs.ask(index, f"{kind} {call}", asked)
             if not CALLS[kind].must_answer:
                 optional.add(f"{kind} {call}")
-        elif kind in OUTPUTS and call:
+        elif kind in OUTPUTS and (call := call_id(item)):
             name = f"{OUTPUTS[kind]} {call}"
             if name in asked or name in answered or not is_elsewhere:
                 pairs.answer(index, name, asked, answered)
@@ -119,17 +123,11 @@ def _pairs(seen: MessageList) -> Pairs:
     return pairs
 
 
-def _of_kind(seen: MessageList, kind: str) -> Iterator[tuple[int, dict[str, Json]]]:
-    """Yield the items of a kind with their positions."""
-    for index, item in enumerate(seen.messages):
-        if isinstance(item, dict) and kind_of(item) == kind:
-            yield index, item
-
-
 def _bad_arguments(seen: MessageList) -> Iterator[Finding]:
     """Yield calls of functions whose arguments are not JSON."""
-    for index, item in _of_kind(seen, "function_call"):
-        if isinstance(item.get("arguments"), str) and not parsed(item["arguments"])[0]:
+    for index, kind in enumerate(seen.once(_kinds)):
+        item = seen.messages[index]
+        if kind == "function_call" and isinstance(item.get("arguments"), str) and not parsed(item["arguments"])[0]:
             yield index, call_id(item)
 
 
