@@ -119,9 +119,8 @@ _LOOKED_UP = re.compile(
     r"(?:(?i:foreign|primary|partition|sort|natural|composite|cache|lookup|index|schema|sequence|idempotency)"
     r"[_ -]?|first_|second_|third_|Identifier|Repository)\Z"
 )
-_CHOSEN = re.compile(
-    r"[A-Z][a-z]+\d+(?:\.[A-Z][a-z]+\d+)+"
-)  # a password that only looks like a member: `Hunter2.Horse9`
+# A password that only looks like a member: `Hunter2.Horse9`.
+_CHOSEN = re.compile(r"[A-Z][a-z]+\d+(?:\.[A-Z][a-z]+\d+)+")
 _COMPARED = re.compile(r"[A-Za-z_.]+\d{1,2}:?")  # `if password1 == password2:`
 _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
 _LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?(?:[A-Za-z0-9_]*|[a-z0-9.-]{1,64})")
