@@ -1510,6 +1510,21 @@ def test_what_one_of_equally_near_procedures_does_is_in_doubt() -> None:
     assert copies == {"A.X": doubt, "A.Y": doubt, "C.X": ("is", ""), "C.Y": ("is", "")}
 
 
+def test_a_procedure_is_found_by_the_name_of_its_member() -> None:
+    """A variant that was copied keeps the label on PROC, which no library looks at."""
+    graph = graph_of(
+        {
+            "jobs/RUN.jcl": b"//RUN JOB\n//S EXEC PAY\n",
+            "procs/EARLYPAY.prc": b"//PAY PROC\n//P EXEC PGM=EARLY\n",
+            "procs/PAY.prc": b"//PAY PROC\n//P EXEC PGM=USUAL\n",
+        }
+    )
+    runs = [
+        (one.target.name, one.certainty) for one in graph.drawn if one.source.name == "RUN.S.P" and one.verb == "runs"
+    ]
+    assert runs == [("USUAL", "is")]
+
+
 @pytest.mark.proves("C-17")
 def test_idcams_reads_what_it_exports() -> None:
     """EXPORT names the data set that it reads, and the DD that it writes; to disconnect a catalog reads nothing."""

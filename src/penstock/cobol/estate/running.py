@@ -3,7 +3,8 @@
 What a job says of a procedure's DD overrides it as in JCL: only the given parameters are replaced, and of concatenated data
 sets only as many as the job names, but for those where it names none. Members that INCLUDE names are put in place, and so are
 the control statements of a member that a DD reads (`SYSIN DD DSN=LIB(MEMBER)`). Of several members of one name, the one in the
-nearest folder is meant; of several procedures that are equally near, the first, in doubt if they differ.
+nearest folder is meant; of several procedures that are equally near, the first, in doubt if they differ. A library finds a
+procedure by the name of its member: a label on PROC counts if no member that is as near has the name.
 
 Leaves to others: what programs do with the data. Law: procedures and includes that name themselves end; a step that runs a
 procedure comes before the steps of that procedure.
@@ -73,6 +74,8 @@ class JobSteps:
                         self._procedures.setdefault(name, []).append((member, job))
                 else:
                     self._in_stream.setdefault((member.path, around.line), {}).setdefault(key(job.name), (member, job))
+        for name, found in self._procedures.items():
+            self._procedures[name] = sorted(found, key=lambda one: key(one[0].name) != name)
         self._control: dict[str, list[tuple[Member, tuple[str, ...]]]] = {}
         for member in members:
             if member.control:
@@ -153,9 +156,9 @@ class JobSteps:
 
     def _doubt(self, name: str, path: str) -> str:
         """Return why a procedure that the job at a path runs may be another one; "" if it cannot, or if the others are copies."""
-        first = {member.path: job for member, job in reversed(self._procedures[name])}
-        shared = {at: shared_folders(at, path) for at in first}
-        near = [job for at, job in first.items() if shared[at] == max(shared.values())]
+        first = {member.path: (member, job) for member, job in reversed(self._procedures[name])}
+        ranks = {at: (shared_folders(at, path), key(member.name) == name) for at, (member, _) in first.items()}
+        near = [job for at, (_, job) in first.items() if ranks[at] == max(ranks.values())]
         return f"several procedures are called {name}" if any(job != near[0] for job in near) else ""
 
     def _controlled(self, one: RunningStep) -> RunningStep:
