@@ -28,6 +28,13 @@ _DEBUGGING = re.compile(r"(?<![\w-])debugging\s+mode(?![\w-])", re.IGNORECASE)
 _NOTHING = {0: " ", 0x1A: " "}
 _LIBRARIAN = re.compile(r"(?:-INC|\+\+INCLUDE)\s+\S", re.IGNORECASE)  # from column 1, where no code begins
 _RULER = ("----+----1----+", "=COLS> ----+----1")  # of an editor, over the columns from the first
+# What begins one column early is code nevertheless, if it is a header, or a record whose level no comment begins with.
+_EARLY = re.compile(
+    r"(?:\d{6}|\s{6})(?:\d+-[\w-]+(?:\s+section\s*)?\.\s*(?:exit\s*\.?\s*)?$|(?:01|77)\s(?:\s+[a-z]|[a-z][\w-]*(?:\s*\.|\s+pic\s))"
+    r"|(?:identification|environment|data|procedure)\s+division\b"
+    r"|(?:configuration|input-output|file|working-storage|local-storage|linkage)\s+section\s*\.)",
+    re.IGNORECASE,
+)
 _IN_SQL = re.compile(r"(?<![\w-])(?:(exec)|end-exec)(?![\w-])", re.IGNORECASE)  # between the two, two bars join texts
 _LITERAL = re.compile(r"'[^']*'|\"[^\"]*\"")
 _TERMINAL = ("*", "?")  # a comment and a directive for NonStop's compiler, if lines have their indicator in column 1
@@ -126,6 +133,8 @@ def _line(text: str, form: Format, *, is_sql: bool) -> _Line:
         return _Line(shown, area, "debug") if directive[1] else _Line(_uncounted(wide, form), "", "")
     if clean.startswith(_RULER):
         return _Line(shown, "", "")
+    if form != "free" and _EARLY.match(clean[:end].rstrip()):
+        return _Line(shown, shown, "code")
     if _PRINTER.fullmatch(area) and indicator == " ":
         return _Line(_uncounted(wide, form), "", "")
     if indicator not in {" ", "-", "D", "d"} or (form == "free" and clean[:1] in _TERMINAL):

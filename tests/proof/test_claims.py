@@ -74,6 +74,19 @@ def test_equal_calls_after_one_copy_are_one_record() -> None:
     assert faults(_CALLS.encode(), CALLS=f"{call}           CALL 'AUDIT' USING 1.\n") == ()
 
 
+def test_headers_one_column_early_are_code() -> None:
+    """A division, a section, a record and a paragraph that begin in column 7 are code, for the rig as for the product."""
+    text = _CALLS.replace(
+        "           COPY CALLS.\n", "           PERFORM 10-END.\n      10-END.\n           CALL 'AUDIT'.\n"
+    )
+    for header in ("DATA DIVISION", "WORKING-STORAGE SECTION", "01  WS-AREA"):
+        text = text.replace(f"       {header}", f"      {header}")
+    source = scan(text.encode())
+    assert sorted(columns.page(source).code) == [line for line in range(1, source.lines + 1) if source.is_code(line)]
+    assert [paragraph.name for paragraph in source.programs[0].paragraphs] == ["MAIN-LINE", "10-END"]
+    assert faults(text.encode()) == ()
+
+
 def test_what_conditional_compilation_leaves_out_is_no_code() -> None:
     """Branches that the source itself excludes prove nothing, for the rig as for the product."""
     branches = "".join(
