@@ -891,12 +891,13 @@ def test_of_what_a_script_exports_only_names_of_files_are_dd_names(tmp_path: Pat
 
 
 def test_two_copybooks_of_one_name_are_told_apart_where_both_declare_a_name(tmp_path: Path) -> None:
-    """The data dictionary shows their paths, and the file's name alone where that is enough."""
+    """The data dictionary shows their paths, lines if one declares it twice, and the file's name alone where that is enough."""
     there, out = tmp_path / "estate", tmp_path / "out"
     for name in ("a", "b"):
         (there / name).mkdir(parents=True)
         (there / name / "REC.cpy").write_text(
             f"       01  C-REC.\n           05  C-NO PIC X.\n           05  {name} PIC X.\n"
+            + f"           05  {name}-TWICE PIC X.\n" * 2
         )
         (there / name / f"{name}.cob").write_text(f"PROGRAM-ID. {name}.\n{ASKING}".replace("\n", "\n       "))
     documented((".",), root=Root(str(there)), out=str(out), processes=1)
@@ -904,6 +905,7 @@ def test_two_copybooks_of_one_name_are_told_apart_where_both_declare_a_name(tmp_
     found = dict(re.findall(r"^\| `(\S+)` \| .*? \| \d* \| (.*?) \|", told, re.MULTILINE))
     assert re.fullmatch(r"\[a/REC\.cpy\]\(\S+\), \[b/REC\.cpy\]\(\S+\)", found["C-NO"])
     assert found["a"] == "[REC](copybooks/REC.md)"
+    assert re.findall(r"\[(.*?)\]", found["a-TWICE"]) == ["REC:4", "REC:5"]
 
 
 @pytest.mark.proves("C-18")

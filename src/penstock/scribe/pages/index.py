@@ -106,14 +106,16 @@ def around(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
 
 
 def _copybooks_of(term: Json, names: NameIndex) -> Cell:
-    """Return the copybooks that declare a name as links; two files of one name are told apart by their paths."""
-    files = Counter(name for name, _ in {(one["copybook"], one["path"]) for one in term["copybooks"]})
-    return joined(
-        names.file(
-            one["path"], one["path"] if one["path"] and files[one["copybook"]] > 1 else one["copybook"], one["line"]
-        )
-        for one in term["copybooks"]
-    )
+    """Return the copybooks that declare a name as links; files of one name differ by paths, declarations in a file by lines."""
+    declared = Counter((one["copybook"], one["path"]) for one in term["copybooks"])
+    files = Counter(name for name, _ in declared)
+
+    def link(one: Json) -> Piece:
+        name, path, line = one["copybook"], one["path"], one["line"]
+        shown = path if path and files[name] > 1 else name
+        return names.file(path, f"{shown}:{line}" if declared[name, path] > 1 else shown, line)
+
+    return joined(map(link, term["copybooks"]))
 
 
 def dictionary(terms: Sequence[Json], names: NameIndex) -> list[Block]:
