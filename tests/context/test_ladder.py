@@ -572,6 +572,25 @@ def test_a_request_whose_low_end_just_fills_the_window_is_not_certain_not_to_fit
     assert isinstance(recovery.trim(Situation(sized=whole, budget=Budget(low - 1))), recovery.SendSmaller)
 
 
+def test_a_request_far_below_the_window_is_sent_without_a_look_at_what_is_likely(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Most requests of a session are, and a likelihood was most of what the gateway did for one of them."""
+    whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
+    size = whole.counts.total
+    monkeypatch.setattr(recovery, "Likelihood", lambda *_, **__: pytest.fail("nothing is in doubt"))
+    situation = Situation(sized=whole, budget=Budget(2 * size), known=[stated(whole.counts, size)])
+    assert recovery.trim(situation) is None
+
+
+def test_what_fits_as_a_provider_counts_is_sent_even_if_it_counts_less_than_is_known_of_any() -> None:
+    """A provider that counts just below a quarter of our count would have its requests cut in twice their room."""
+    whole = Sized(load_request(request_of(chat(result_lines=4_000), "openai-chat"), "openai-chat"), COUNTER)
+    taken = whole.counts.total * 23 // 100
+    situation = Situation(sized=whole, budget=Budget(2 * taken), known=[stated(whole.counts, taken)])
+    assert recovery.trim(situation) is None
+
+
 @pytest.mark.proves("R-3")
 @pytest.mark.parametrize(
     ("said", "calls_left", "is_lowered"),

@@ -22,6 +22,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
+from itertools import compress
+from operator import mul
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from penstock.context.counts import CONTENT_KINDS, IMAGE_TOKENS
@@ -76,7 +78,6 @@ REFUSED_WORTH: Final = 0.25
 """The worth of a refused retry, as a share of the limit: the certain rung that follows keeps half, and costs one more call."""
 _LIKELY_FRAME_TOKENS = 8
 """The likely size of a frame: half of the most."""
-_KINDS = range(len(CONTENT_KINDS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,13 +249,13 @@ class Likelihood:
     """
 
     def __init__(self, observations: Sequence[Observation] = (), *, spread: float = 1.0) -> None:
-        self._points = _sample(spread)
+        self._points: Sequence[Sequence[float]] = [point.factors for point in _sample(spread)]
         self._weights = [1.0] * len(self._points)
         stated_ones = [seen for seen in observations if seen.is_stated and seen.counts.total]
         if stated_ones:
             # The newest number fixes the scale exactly; older ones only add weight, because one scale cannot satisfy two
             # equations.
-            self._scale_to(stated_ones[-1])
+            self._scale_to(stated_ones[-1], spread)
         for seen in observations:
             if not stated_ones or seen is not stated_ones[-1]:
                 self._weigh(seen)
@@ -286,46 +287,43 @@ class Likelihood:
         """
         frames = _LIKELY_FRAME_TOKENS * counts.messages
         likely_error = 1 + MESSAGE_ERROR / 2
-        present = [place for place in _KINDS if counts.tokens[place]]
         for factors, weight in zip(self._points, self._weights, strict=True):
             if weight:
-                own = sum(factors[place] * counts.tokens[place] for place in present)
-                yield likely_error * own + frames, weight
+                yield likely_error * sum(map(mul, factors, counts.tokens)) + frames, weight
 
-    def _scale_to(self, seen: Observation) -> None:
+    def _scale_to(self, seen: Observation, spread: float) -> None:
         """Move each point along its scale until it gives the stated number, and weight it by how likely that is.
 
         The prior is uniform over a box of logarithms. A point represents its whole line along the scale, and lines through the
         middle of the box are longer: dividing by the length makes points on the surface of the equation equally likely.
         """
         tokens = seen.counts.tokens
-        present = [place for place in _KINDS if tokens[place]]
         target = max(1.0, seen.stated_tokens - _LIKELY_FRAME_TOKENS * seen.counts.messages)
         points: list[tuple[float, ...]] = []
         weights: list[float] = []
-        for factors in self._points:
-            scale = target / sum(factors[place] * tokens[place] for place in present)
-            # How far the point can move along its line, down and up, until one of its factors leaves its range.
-            down = max(math.log(FACTOR_RANGES[place].usual_least / factors[place]) for place in present)
-            up = min(math.log(FACTOR_RANGES[place].usual_most / factors[place]) for place in present)
+        for factors, downs, ups in _sample(spread):
+            scale = target / sum(map(mul, factors, tokens))
+            # How far the point can move along its line, down and up, until a factor of a kind that is present leaves its range.
+            down, up = max(compress(downs, tokens)), min(compress(ups, tokens))
             length = max(_SHORTEST, up - down)
             is_possible = down - _SLACK <= math.log(scale) <= up + _SLACK
-            points.append(tuple(f * scale if place in present else f for place, f in enumerate(factors)))
+            points.append(tuple(map(mul, factors, [scale if number else 1.0 for number in tokens])))
             weights.append(1 / length if is_possible else 0.0)
         if any(weights):
             self._points, self._weights = points, weights
 
     def _weigh(self, seen: Observation) -> None:
         """Weight each point by how well it agrees with a number, or drop it if it contradicts a "more than"."""
-        frames = _LIKELY_FRAME_TOKENS * seen.counts.messages
+        frames, tokens = _LIKELY_FRAME_TOKENS * seen.counts.messages, seen.counts.tokens
+        is_stated, stated_tokens = seen.is_stated, seen.stated_tokens
         for place, factors in enumerate(self._points):
             if not self._weights[place]:
                 continue
-            counted = frames + sum(map(float.__mul__, factors, map(float, seen.counts.tokens)))
-            if seen.is_stated:
+            counted = frames + sum(map(mul, factors, tokens))
+            if is_stated:
                 # A bell curve in the logarithm, as wide as a message may err; bounded below, so that the weights of distant
                 # points stay above 0 and there is something left to go by.
-                error = math.log(max(1.0, counted) / seen.stated_tokens) / MESSAGE_ERROR
+                error = math.log(max(1.0, counted) / stated_tokens) / MESSAGE_ERROR
                 self._weights[place] *= math.exp(-0.5 * min(error * error, 200.0))
             elif seen.low is not None and counted <= seen.low:
                 self._weights[place] = 0.0
@@ -341,8 +339,16 @@ _POINTS = 384
 """How many ways to count the sample holds; fixed, so that decisions are the same on every machine."""
 
 
+class _Point(NamedTuple):
+    """One way to count, and how far each of its factors is from the ends of its usual range, as logarithms."""
+
+    factors: tuple[float, ...]
+    downs: tuple[float, ...]
+    ups: tuple[float, ...]
+
+
 @cache
-def _sample(spread: float) -> list[tuple[float, ...]]:
+def _sample(spread: float) -> list[_Point]:
     """Return factors that fill their box evenly, by the additive recurrence of the generalised golden ratio.
 
     Source: M. Roberts, "The unreasonable effectiveness of quasirandom sequences" (2018): alpha_k = phi^-k, where phi is the root of
@@ -353,11 +359,14 @@ def _sample(spread: float) -> list[tuple[float, ...]]:
     for _ in range(40):
         root = (1 + root) ** (1 / (dimensions + 1))
     steps = [root ** -(place + 1) for place in range(dimensions)]
-    return [
-        tuple(
+    made = []
+    for number in range(1, _POINTS + 1):
+        factors = tuple(
             (ends.usual_least * (ends.usual_most / ends.usual_least) ** ((0.5 + number * step) % 1.0))
             ** (spread if ends is _TEXT else 1.0)
             for ends, step in zip(FACTOR_RANGES, steps, strict=True)
         )
-        for number in range(1, _POINTS + 1)
-    ]
+        downs = tuple(math.log(ends.usual_least / factor) for ends, factor in zip(FACTOR_RANGES, factors, strict=True))
+        ups = tuple(math.log(ends.usual_most / factor) for ends, factor in zip(FACTOR_RANGES, factors, strict=True))
+        made.append(_Point(factors, downs, ups))
+    return made

@@ -38,7 +38,7 @@ from penstock.context.endings import (
     with_handle,
 )
 from penstock.context.ladder import RungChange
-from penstock.context.provider_counts import Likelihood
+from penstock.context.provider_counts import Likelihood, worst_case
 from penstock.context.rung_choice import MARGIN, better_in_order, choose, with_frames
 from penstock.context.situation import MAX_CALLS, Attempt, Situation
 from penstock.context.sized import ESTIMATOR, Sized
@@ -170,6 +170,9 @@ def trim(
     is_too_large = sum(count.low for count in sized.parts()) > situation.budget.context_tokens
     rules = [fits_by_our_count] if is_too_large else []
     if situation.told:
+        # Most requests are far below the window, and a likelihood costs a hundred times as much as the bound.
+        if worst_case(sized.counts, situation.told[-1:]) <= room:
+            return None
         likely = Likelihood(situation.told, spread=KNOWN_SPREAD)
 
         def fits_as_is_likely(counts: KindCounts, room: int) -> bool:
