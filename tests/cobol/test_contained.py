@@ -9,9 +9,10 @@ import pytest
 from tests.growth import BOUND, growth
 
 from penstock.cobol import scan
-from penstock.cobol.estate import Estate, Located
 from penstock.cobol.facts import Facts, facts
 from penstock.cobol.graph import Carrying, EstateGraph, part_of
+
+from .linked import LinkedEstate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,12 +127,10 @@ def test_a_contained_program_is_called_where_the_language_knows_it() -> None:
         "OTHER calls SHARED unknown",
         "OTHER calls OUTER is",
     }
-    estate = Estate([], [Located("a.cbl", one) for one in _facts()])
-    callers = {
-        name: [one.program for one in estate.called_by(name, "a.cbl")] for name in ("INNER", "DEEP", "SHARED", "OUTER")
-    }
+    estate = LinkedEstate([], [("a.cbl", SOURCE)], "free")
+    callers = {name: estate.callers(name) for name in ("INNER", "DEEP", "SHARED", "OUTER")}
     assert callers == {"INNER": ["OUTER"], "DEEP": ["INNER"], "SHARED": ["OUTER", "INNER", "DEEP"], "OUTER": ["OTHER"]}
-    assert [one.name for one in estate.missing] == ["DEEP", "INNER", "SHARED", "SUB"]
+    assert [one.name for one in estate.inventory.missing] == ["DEEP", "INNER", "SHARED", "SUB"]
 
 
 @pytest.mark.proves("C-16")

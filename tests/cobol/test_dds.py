@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from tests.cobol.test_graph import graph_of
 
 from penstock.cobol import scan
-from penstock.cobol.estate import CallingProgram, Copybooks, Estate, Located, kind_of, member
+from penstock.cobol.estate import Copybooks, kind_of, member
 from penstock.cobol.estate.cl import calls
 from penstock.cobol.estate.dds import copybook, description
-from penstock.cobol.facts import facts
 from penstock.cobol.graph import EstateGraph, impact
+
+from .linked import LinkedEstate
 
 PHYSICAL = b"""\
      A* Customers
@@ -238,10 +239,9 @@ def test_a_variable_of_cl_has_the_texts_that_it_is_given(
 
 
 def test_a_program_is_called_by_cl() -> None:
-    """A caller written in CL is listed with its file and line."""
-    source = scan(PROGRAM)
-    estate = Estate([member("cl/RUN.clp", "cl", CONTROL)], [Located("PAY.cbl", facts(source, source.programs[0]))])
-    assert estate.called_by("PAY") == (CallingProgram("RUN", "cl/RUN.clp", "static", False, 8),)
+    """A caller written in CL is listed by its name."""
+    estate = LinkedEstate([member("cl/RUN.clp", "cl", CONTROL)], [("PAY.cbl", PROGRAM)])
+    assert estate.callers("PAY") == ["RUN"]
 
 
 @pytest.mark.parametrize(

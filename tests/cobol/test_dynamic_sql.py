@@ -8,7 +8,7 @@ import pytest
 from tests.growth import BOUND, growth
 
 from penstock.cobol import scan
-from penstock.cobol.estate import Estate, Located, member
+from penstock.cobol.estate import member
 from penstock.cobol.facts import Facts, facts
 from penstock.cobol.graph import EstateGraph, impact, part_of
 
@@ -513,13 +513,6 @@ def test_a_procedure_that_a_source_creates_is_the_program_that_it_names() -> Non
     assert ("ddl/procs.sql", 1) in [(place.path, place.line) for place in calls[0].citations]
     passed = [f"{one.source} {one.target} {one.certainty}" for one in graph.edges() if one.verb == "passes to"]
     assert passed == ["P.A TAX010 is", "P.B TAX010 is"]
-    estate = Estate([made], [Located("p.cbl", found)])
-    assert [bool(estate.called_by(name)) for name in ("TAX010", "CALCTAX", "OLDONE", "PAYTEST")] == [
-        True,
-        False,
-        False,
-        True,
-    ]
 
 
 IDCAMS = b"""\

@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.cobol import scan
-from penstock.cobol.estate import Copybooks, Estate, Kind, Located, Member, kind_of, member
+from penstock.cobol.estate import Copybooks, Kind, Member, kind_of, member
 from penstock.cobol.estate.bms import copybook
 from penstock.cobol.estate.running import JobSteps
-from penstock.cobol.facts import facts
 from penstock.cobol.graph import EstateGraph
 
+from .linked import LinkedEstate
 from .sources import fixed, program
 
 pytestmark = pytest.mark.proves("C-12")
@@ -121,12 +120,6 @@ PAYPCB   PCB   TYPE=DB,DBDNAME=PAYDB,PROCOPT=AP
 def job(text: str = JOB) -> Member:
     """Return the member of a job."""
     return member("jcl/payjob.jcl", "jcl", text.encode())
-
-
-def known(text: str, path: str) -> Located:
-    """Return a program with its location."""
-    source = scan(text)
-    return Located(path, facts(source, source.programs[0]))
 
 
 @pytest.mark.parametrize(
@@ -333,7 +326,7 @@ def test_procedures_that_run_each_other_eight_times_end() -> None:
     assert steps[0].step.program == "FIRST"
     assert 255 < len(steps) < 10_000
     assert [one.is_cut for one in steps] == [False] * (len(steps) - 1) + [True]
-    missing = Estate(members, []).missing
+    missing = LinkedEstate(members, []).inventory.missing
     assert [(one.kind, one.name, one.users) for one in missing if one.kind == "step"] == [
         ("step", f"J: WHAT COMES AFTER ITS FIRST {len(steps)} STEPS", ("j.jcl",))
     ]
@@ -350,7 +343,7 @@ def test_a_program_in_the_stream_of_a_job_is_listed_as_not_here() -> None:
         f"//J JOB\n//A EXEC PGM=IGYCRCTL\n//SYSIN DD *\n{source}/*\n//B EXEC COBUCL\n//COB.SYSIN DD *\n{other}/*\n"
         "//C EXEC PGM=SORT\n//SYSIN DD *\n  SORT FIELDS=COPY\n/*\n"
     )
-    missing = Estate([member("j.jcl", "jcl", job.encode())], []).missing
+    missing = LinkedEstate([member("j.jcl", "jcl", job.encode())], []).inventory.missing
     assert [(one.kind, one.name, one.users) for one in missing] == [
         ("procedure", "COBUCL", ("j.jcl",)),
         ("program in a job", "DAILY", ("j.jcl",)),
@@ -548,7 +541,7 @@ PAY = fixed(
 
 
 @pytest.fixture
-def estate() -> Estate:
+def estate() -> LinkedEstate:
     """Return an estate of a job, a procedure, a region and four programs."""
     members = [
         job(),
@@ -558,64 +551,56 @@ def estate() -> Estate:
     ]
     screen = "    EXEC CICS SEND MAP('MENU1') MAPSET('MENU') END-EXEC."
     again = "    EXEC CICS RETURN TRANSID('MENU') END-EXEC."
-    return Estate(
+    return LinkedEstate(
         members,
         [
-            known(PAY, "cbl/paypgm.cbl"),
-            known(program("    GOBACK.", name="SUBPGM"), "cbl/subpgm.cbl"),
-            known(program(screen, again, name="MENUPGM"), "cbl/menupgm.cbl"),
-            known(program("    CALL 'PAYPGM'.", "    GOBACK.", name="DB2PGM"), "cbl/db2pgm.cbl"),
+            ("cbl/paypgm.cbl", PAY),
+            ("cbl/subpgm.cbl", program("    GOBACK.", name="SUBPGM")),
+            ("cbl/menupgm.cbl", program(screen, again, name="MENUPGM")),
+            ("cbl/db2pgm.cbl", program("    CALL 'PAYPGM'.", "    GOBACK.", name="DB2PGM")),
         ],
     )
 
 
-def test_programs_have_callers_and_transactions(estate: Estate) -> None:
+def test_programs_have_callers_and_transactions(estate: LinkedEstate) -> None:
     """Callers name a program by a literal or a value; a transaction that a program returns to starts the region's program."""
-    assert [(one.program, one.call_type, one.resolved, one.line) for one in estate.called_by("subpgm")] == [
-        ("PAYPGM", "dynamic", True, 16)
-    ]
-    assert [one.program for one in estate.called_by("PAYPGM")] == ["DB2PGM"]
-    assert [(one.program, one.call_type) for one in estate.called_by("MENUPGM")] == [("MENUPGM", "return_transid")]
-    assert [(one.name, one.path, one.line) for one in estate.transactions("MENUPGM")] == [("MENU", "r.csd", 3)]
+    assert estate.around("SUBPGM") == (("PAYPGM",), (), ("PAYJOB",))
+    assert estate.around("PAYPGM") == (("DB2PGM",), (), ("PAYJOB",))
+    assert estate.around("MENUPGM") == (("MENUPGM",), ("MENU",), ())
 
 
 @pytest.mark.proves("C-16")
 def test_of_several_programs_of_a_name_that_in_the_file_of_its_caller_is_called() -> None:
     """A caller whose own file has a program of that name does not call the others."""
     twice = program("    GOBACK.", name="INNER")
-    callers = [
-        Located(path, facts(source, source.programs[0]))
-        for path, name in (("a.cbl", "A"), ("b.cbl", "B"), ("c.cbl", "C"))
-        for source in [scan(program("    CALL 'INNER'.", "    GOBACK.", name=name))]
-    ]
-    estate = Estate([], [*callers, known(twice, "a.cbl"), known(twice, "b.cbl")])
-    assert [one.program for one in estate.called_by("INNER")] == ["A", "B", "C"]
-    assert [one.program for one in estate.called_by("inner", "a.cbl")] == ["A", "C"]
-    assert [one.program for one in estate.called_by("INNER", "b.cbl")] == ["B", "C"]
-    assert [one.program for one in estate.called_by("A", "a.cbl")] == []
+    caller = {name: program("    CALL 'INNER'.", "    GOBACK.", name=name) for name in ("A", "B", "C")}
+    texts = [("a.cbl", caller["A"] + twice), ("b.cbl", caller["B"] + twice), ("c.cbl", caller["C"])]
+    estate = LinkedEstate([], texts)
+    assert estate.callers("INNER", "a.cbl") == ["A", "C"]
+    assert estate.callers("INNER", "b.cbl") == ["B", "C"]
+    assert estate.callers("A", "a.cbl") == []
 
 
 @pytest.mark.proves("C-16")
 def test_of_several_programs_of_a_name_those_to_which_as_gives_another_are_not_called() -> None:
     """If AS gives another name to each of them, all may be called. What has the name of AS, or of an ENTRY, is called as ever."""
-    caller = known(program("    CALL 'ONE'.", "    CALL 'TWO'.", "    CALL 'IN'.", name="A"), "a.cbl")
+    caller = ("a.cbl", program("    CALL 'ONE'.", "    CALL 'TWO'.", "    CALL 'IN'.", name="A"))
     two, one, three = (
-        known(program("    ENTRY 'IN'.", name=name), path)
+        (path, program("    ENTRY 'IN'.", name=name))
         for name, path in (('ONE AS "TWO"', "b.cbl"), ("ONE", "c.cbl"), ('ONE AS "THREE"', "d.cbl"))
     )
     for programs, lines in (((two, one, three), [[5, 6], [4, 6], [6]]), ((two, three), [[4, 5, 6], [4, 6]])):
-        estate = Estate([], [caller, *programs])
-        assert [[call.line for call in estate.called_by("ONE", located.path)] for located in programs] == lines
+        estate = LinkedEstate([], [caller, *programs])
+        assert [estate.called_on("ONE", path) for path, _ in programs] == lines
 
 
 @pytest.mark.proves("C-16")
 def test_of_several_programs_of_a_name_the_one_whose_file_has_it_is_called() -> None:
     """A copy of a program often keeps its PROGRAM-ID; a call of its file still reaches it."""
-    caller = known(program("    CALL 'STOCK'.", "    CALL 'OLDSTOCK'.", name="A"), "a.cbl")
-    copies = [known(program("    GOBACK.", name="STOCK"), path) for path in ("STOCK.CBL", "OLDSTOCK.CBL")]
-    estate = Estate([], [caller, *copies])
-    lines = [[call.line for call in estate.called_by("STOCK", one.path)] for one in copies]
-    assert lines == [[4], [5]]
+    caller = ("a.cbl", program("    CALL 'STOCK'.", "    CALL 'OLDSTOCK'.", name="A"))
+    copies = [(path, program("    GOBACK.", name="STOCK")) for path in ("STOCK.CBL", "OLDSTOCK.CBL")]
+    estate = LinkedEstate([], [caller, *copies])
+    assert [estate.called_on("STOCK", path) for path, _ in copies] == [[4], [5]]
 
 
 @pytest.mark.proves("C-16")
@@ -634,57 +619,52 @@ def test_a_name_that_no_program_has_is_that_of_its_file() -> None:
         "PROCEDURE DIVISION.",
         "    GOBACK.",
     )
-    caller = known(program("    CALL 'PAY-SUB'.", "    CALL 'OTHER'.", "    GOBACK.", name="A"), "a.cbl")
+    caller = program("    CALL 'PAY-SUB'.", "    CALL 'OTHER'.", "    GOBACK.", name="A")
     other = program("    ENTRY 'OTHER'.", "    GOBACK.", name="SECOND")
-    estate = Estate(
+    estate = LinkedEstate(
         [
             member("r.csd", "csd", b"DEFINE TRANSACTION(PAYT) GROUP(G) PROGRAM(PAY-SUB)\n"),
             member(
                 "j.jcl", "jcl", b"//J JOB\n//S EXEC PGM=PAY-SUB\n//DD1 DD DSN=A.B,DISP=SHR\n// DD DUMMY\n// DD DSN=C\n"
             ),
         ],
-        [caller, known(reading, "x/pay-sub.cbl"), known(other, "z.cbl")],
+        [("a.cbl", caller), ("x/pay-sub.cbl", reading), ("z.cbl", other)],
     )
-    assert [one.program for one in estate.called_by("PAY_SUB", "x/pay-sub.cbl")] == ["A"]
-    assert [one.program for one in estate.called_by("SECOND")] == ["A"]  # by its ENTRY
-    assert [one.name for one in estate.transactions("PAY_SUB")] == ["PAYT"]
-    assert [one.job for one in estate.runs("PAY_SUB")] == ["J"]
-    assert [(one.program, one.dsns) for one in estate.data_sets("PAY_SUB")] == [("PAY_SUB", ("A.B",))]
-    assert not estate.missing
+    assert estate.around("PAY_SUB") == (("A",), ("PAYT",), ("J",))
+    assert estate.callers("SECOND") == ["A"]  # by its ENTRY
+    assert estate.inventory.run_by("j.jcl", "J") == ("PAY_SUB",)
+    assert [(one.facts.program, bound.dsns) for one, bound in estate.inventory.data_sets()] == [("PAY_SUB", ("A.B",))]
+    assert not estate.inventory.missing
 
 
 def test_a_call_by_a_name_that_nothing_declares_is_one_of_the_program_of_this_name() -> None:
     """`CALL INNER` without an item INNER gives INNER a caller; a name that no program has is not reported missing."""
-    source = scan(program("    CALL INNER.", "    CALL GONE.", "    GOBACK.", name="A"))
-    estate = Estate(
-        [], [Located("a.cbl", facts(source, source.programs[0])), known(program("    GOBACK.", name="INNER"), "b.cbl")]
-    )
-    assert [(one.program, one.call_type) for one in estate.called_by("INNER")] == [("A", "dynamic")]
-    assert not estate.called_by("GONE")
-    assert not estate.missing
+    caller = program("    CALL INNER.", "    CALL GONE.", "    GOBACK.", name="A")
+    estate = LinkedEstate([], [("a.cbl", caller), ("b.cbl", program("    GOBACK.", name="INNER"))])
+    assert estate.callers("INNER") == ["A"]
+    assert not estate.inventory.missing
 
 
-def test_steps_run_programs_on_data_sets(estate: Estate) -> None:
+def test_steps_run_programs_on_data_sets(estate: LinkedEstate) -> None:
     """Steps run programs directly, through a procedure, or under TSO and IMS; a SELECT is bound to the data set of its DD."""
-    assert [(one.job, one.step, one.via, one.line) for one in estate.runs("PAYPGM")] == [("PAYJOB", "STEP1", "", 4)]
-    assert [(one.step, one.via) for one in estate.runs("SUBPGM")] == [("STEP4", "PAYPROC")]
-    assert [one.step for one in (*estate.runs("DB2PGM"), *estate.runs("IMSPGM"))] == ["STEP2", "STEP3"]
-    assert [(one.file, one.dd, one.dsns, one.step, one.line) for one in estate.data_sets("PAYPGM")] == [
-        ("PAYMENTS", "PAYIN", ("MW.PROD.PAY(+1)",), "STEP1", 8)
+    inventory = estate.inventory
+    assert inventory.run_by("jcl/payjob.jcl", "PAYJOB") == ("PAYPGM", "SUBPGM", "DB2PGM")
+    assert [(one.facts.program, *bound) for one, bound in inventory.data_sets()] == [
+        ("PAYPGM", "PAYMENTS", "PAYIN", ("MW.PROD.PAY(+1)",), "PAYJOB", "STEP1", "jcl/payjob.jcl", 8)
     ]
 
 
-def test_what_is_used_has_its_users(estate: Estate) -> None:
+def test_what_is_used_has_its_users(estate: LinkedEstate) -> None:
     """Copybooks, tables, maps and files have their users, with the lines."""
-    assert [(one.program, one.lines) for one in estate.users("copybook", "body")] == [("PAYPGM", (12,))]
-    assert [(one.program, one.lines) for one in estate.users("table", "PAY.CLERK")] == [("PAYPGM", (20,))]
-    assert [one.program for one in estate.users("map", "menu.menu1")] == ["MENUPGM"]
-    assert estate.used("map") == ("MENU.MENU1",)
+    assert [(one.program, one.lines) for one in estate.inventory.users("copybook", "body")] == [("PAYPGM", (12,))]
+    assert [(one.program, one.lines) for one in estate.inventory.users("table", "PAY.CLERK")] == [("PAYPGM", (20,))]
+    assert [one.program for one in estate.inventory.users("map", "menu.menu1")] == ["MENUPGM"]
+    assert estate.inventory.used("map") == ("MENU.MENU1",)
 
 
-def test_what_is_nowhere_is_missing(estate: Estate) -> None:
+def test_what_is_nowhere_is_missing(estate: LinkedEstate) -> None:
     """What comes with the system, or what another language defines, is not missing."""
-    assert [(one.kind, one.name) for one in estate.missing] == [
+    assert [(one.kind, one.name) for one in estate.inventory.missing] == [
         ("copybook", "BODY"),
         ("procedure", "GONEPROC"),
         ("program", "NOWHERE"),
@@ -694,8 +674,8 @@ def test_what_is_nowhere_is_missing(estate: Estate) -> None:
 def test_a_procedure_that_runs_itself_ends() -> None:
     """Its steps count once."""
     text = "//P PROC\n//S EXEC PGM=A\n//T EXEC P\n// PEND\n//J JOB\n//U EXEC P\n"
-    found = Estate([member("p", "proc", text.encode())], [])
-    assert [one.step for one in found.runs("A")] == ["U"]
+    found = LinkedEstate([member("p", "proc", text.encode())], [("a.cbl", program("    GOBACK.", name="A"))])
+    assert found.around("A").jobs == ("J",)
 
 
 def test_members_say_what_they_define() -> None:

@@ -6,10 +6,9 @@ from functools import cache
 
 import pytest
 
-from penstock.cobol import scan
-from penstock.cobol.estate import Estate, Located
-from penstock.cobol.facts import Facts, facts
-from penstock.cobol.graph import EstateGraph, nodes_named, part_of
+from penstock.cobol.graph import nodes_named
+
+from .linked import LinkedEstate
 
 CLASSES = """\
 CLASS-ID. Account INHERITS Base.
@@ -116,20 +115,15 @@ _FILES = {"classes.cbl": CLASSES, "main.cbl": MAIN}
 
 
 @cache
-def _read() -> tuple[EstateGraph, tuple[Located, ...]]:
-    parts, located = [], []
-    for path, text in _FILES.items():
-        source = scan(text, source_format="free")
-        for one in source:
-            said: Facts = facts(source, one)
-            parts.append(part_of(said, one, path))
-            located.append(Located(path, said))
-    return EstateGraph(parts), tuple(located)
+def _read() -> LinkedEstate:
+    return LinkedEstate([], _FILES.items(), "free")
 
 
 def _sentences(*verbs: str) -> set[str]:
     return {
-        f"{edge.source} {edge.verb} {edge.target} {edge.certainty}" for edge in _read()[0].edges() if edge.verb in verbs
+        f"{edge.source} {edge.verb} {edge.target} {edge.certainty}"
+        for edge in _read().graph.edges()
+        if edge.verb in verbs
     }
 
 
@@ -149,12 +143,11 @@ def test_a_method_is_reached_by_the_class_of_its_object() -> None:
         "MAIN calls RATE is",
         "MAIN calls GIVES is",
     }
-    graph, located = _read()
-    assert [node.name for node in nodes_named(graph, "deposit")] == ["ACCOUNT::DEPOSIT"]
-    estate = Estate([], located)
-    assert [one.program for one in estate.called_by("Base::audit")] == ["Account::deposit", "Account::deposit", "Main"]
-    assert [one.name for one in estate.missing] == ["AUDITPGM"]
-    assert not [one for _, said in located for one in (*said.undeclared, *said.unread) if one[0] != "Balance"]
+    estate = _read()
+    assert [node.name for node in nodes_named(estate.graph, "deposit")] == ["ACCOUNT::DEPOSIT"]
+    assert estate.callers("Base::audit") == ["Account::deposit", "Main"]
+    assert [one.name for one in estate.inventory.missing] == ["AUDITPGM"]
+    assert not [one for _, said in estate.programs for one in (*said.undeclared, *said.unread) if one[0] != "Balance"]
 
 
 @pytest.mark.proves("C-16")

@@ -9,12 +9,16 @@ without a suffix.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from .program import METHOD
+from .estate.members import stem
+from .program import METHOD, key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+
+_Of = TypeVar("_Of")
 
 
 class ProgramPlace(NamedTuple):
@@ -30,17 +34,22 @@ class ProgramPlace(NamedTuple):
     """Whether AS gives the program another name, for calls."""
 
 
-class NamedEntry(NamedTuple):
+class NamedEntry(NamedTuple, Generic[_Of]):
     """An entry of a program, by the name that a CALL uses."""
 
     name: str
     """The name of a program, or of an ENTRY, in capitals."""
-    file: str
-    """The name of the program's file, in capitals and without folders and suffix."""
     place: ProgramPlace
+    of: _Of
+    """What whoever looks for the name wants to find."""
+
+    @property
+    def file(self) -> str:
+        """The name of the program's file, in capitals and without folders and suffix."""
+        return key(stem(self.place.path))
 
 
-class ProgramNames:
+class ProgramNames(Generic[_Of]):
     """The programs of an estate, by the names that calls use.
 
     Args:
@@ -48,20 +57,23 @@ class ProgramNames:
         above: What each class inherits from, by its name in capitals.
     """
 
-    def __init__(self, entries: Iterable[NamedEntry], above: Mapping[str, Sequence[str]]) -> None:
-        self._entries = tuple(entries)
+    def __init__(self, entries: Iterable[NamedEntry[_Of]], above: Mapping[str, Sequence[str]]) -> None:
         self._above = above
-        self._named: dict[str, list[int]] = {}
-        self._filed: dict[str, list[int]] = {}
+        self._named: dict[str, list[NamedEntry[_Of]]] = {}
+        self._filed: dict[str, list[NamedEntry[_Of]]] = {}
         paths: set[str] = set()
-        for at, entry in enumerate(self._entries):
-            self._named.setdefault(entry.name, []).append(at)
+        for entry in entries:
+            self._named.setdefault(entry.name, []).append(entry)
             if entry.place.path not in paths:
                 paths.add(entry.place.path)
-                self._filed.setdefault(entry.file, []).append(at)
+                self._filed.setdefault(entry.file, []).append(entry)
 
-    def called(self, name: str, caller: ProgramPlace | None) -> list[int]:
-        """Return the indexes of the entries that a called name may mean; none if it means a program that is not here.
+    def names(self) -> set[str]:
+        """Return the names of all entries, and of the files that have programs."""
+        return {*self._named, *self._filed}
+
+    def called(self, name: str, caller: ProgramPlace | None = None) -> list[_Of]:
+        """Return what a called name may mean; nothing if it means a program that is not here.
 
         Args:
             name: The name, in capitals.
@@ -70,13 +82,14 @@ class ProgramNames:
         name = self.reached(name)
         found = self._named.get(name)
         if found is None:
-            return self._filed.get(name, [])
-        places = [self._entries[at].place for at in found]
-        if len(places) == 1 and not places[0].around:
-            return found
-        meant = [found[at] for at in _meant(places, caller)]
-        meant = [at for at in meant if not self._is_replaced(at)] or meant
-        return [at for at in meant if self._entries[at].file == name] or meant
+            meant = self._filed.get(name, [])
+        elif len(found) == 1 and not found[0].place.around:
+            meant = found
+        else:
+            meant = _meant(found, caller)
+            meant = [one for one in meant if not _is_replaced(one)] or meant
+            meant = [one for one in meant if one.file == name] or meant
+        return [one.of for one in meant]
 
     def is_file(self, name: str) -> bool:
         """Return whether a called name leads to programs only because their files have it."""
@@ -85,7 +98,7 @@ class ProgramNames:
 
     def outside(self, name: str) -> str:
         """Return the program that contains the first program of a name; "" if no program has the name, or nothing contains it."""
-        around = self._entries[self._named[name][0]].place.around if name in self._named else ()
+        around = self._named[name][0].place.around if name in self._named else ()
         return around[0] if around else ""
 
     def reached(self, name: str) -> str:
@@ -111,26 +124,26 @@ class ProgramNames:
                 waiting += self._above.get(one, ())
         return first
 
-    def _is_replaced(self, at: int) -> bool:
-        """Return whether an entry has the name of its program although AS gives the program another one."""
-        name, _, place = self._entries[at]
-        return place.has_external_name and name == place.name
-
     def _is_known(self, name: str) -> bool:
         """Return whether a program or its file has a name."""
         return name in self._named or name in self._filed
 
 
-def _meant(places: Sequence[ProgramPlace], caller: ProgramPlace | None) -> list[int]:
-    """Return the indexes of the programs that a call by their name may mean; none if it means a program that is not here.
+def _is_replaced(entry: NamedEntry[_Of]) -> bool:
+    """Return whether an entry has the name of its program although AS gives the program another one."""
+    return entry.place.has_external_name and entry.name == entry.place.name
+
+
+def _meant(entries: Sequence[NamedEntry[_Of]], caller: ProgramPlace | None) -> list[NamedEntry[_Of]]:
+    """Return the entries that a call by their name may mean; none if it means a program that is not here.
 
     Args:
-        places: Programs that have the name that is called.
+        entries: Those that have the name that is called.
         caller: The program that calls; None for a job or a transaction.
     """
-    ranks = [_rank(place, caller) for place in places]
+    ranks = [_rank(one.place, caller) for one in entries]
     best = min(ranks, default=_UNKNOWN)
-    return [index for index, rank in enumerate(ranks) if rank == best] if best < _UNKNOWN else []
+    return [one for one, rank in zip(entries, ranks, strict=True) if rank == best < _UNKNOWN]
 
 
 _UNKNOWN = 4

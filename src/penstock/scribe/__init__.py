@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from penstock.scribe.documenting import JOBS, MAX_PROMPT_TOKENS, AskingOptions, DocumentingRun, run
 from penstock.scribe.estate_reading import (
-    Around,
     FileReader,
     ReadSetup,
-    around,
     is_layout,
     members_of,
     says_anything,
@@ -35,6 +33,7 @@ from penstock.scribe.pages.estate import program_path
 from penstock.scribe.pages.summary import summary_of
 from penstock.scribe.results import Folder
 from penstock.scribe.spool import spooled
+from penstock.scribe.surroundings import Around, Surroundings
 from penstock.scribe.workers import Lost, Workers, processes_for
 from penstock.version import __version__
 
@@ -57,7 +56,7 @@ __all__ = [
     "MAX_PROMPT_TOKENS",
     "Around",
     "Documented",
-    "around",
+    "Surroundings",
     "document",
     "document_gathered",
     "is_layout",
@@ -310,8 +309,8 @@ def _write(
     from penstock.scribe.page_writing import CopyTask, PageSetup, PageTask, PageWriter
     from penstock.scribe.pages.copies import MOST_COPIES, near_copies
 
-    told = pages.estate_of(title, estate.summaries, estate.layouts, estate.linked, estate.terms())
-    flows = pages.EstateFlows(estate.graph(), near_copies(estate.sketches), estate.pages)
+    told = pages.estate_of(title, estate.summaries, estate.layouts, estate.inventory(), estate.terms())
+    flows = pages.EstateFlows(estate.graph, near_copies(estate.sketches), estate.pages)
     frame = pages.SiteFrame.of(told, flows)
     around = {} if is_situated else {one: estate.around(one) for one in estate.programs}
     by_page = {one.page: one for one in estate.programs if one in estate.documents}

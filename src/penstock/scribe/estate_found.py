@@ -12,14 +12,13 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.cobol.estate import Estate, Located
-from penstock.cobol.graph import EstateGraph
-from penstock.scribe.estate_reading import Around, around
+from penstock.cobol.graph import EstateGraph, Inventory, Located
 from penstock.scribe.gathering import Skipped
 from penstock.scribe.page_ids import PageIds
 from penstock.scribe.pages.estate import PARTS_PATH, copybook_path, program_path
 from penstock.scribe.pages.summary import Summaries
 from penstock.scribe.pages.terms import Terms
+from penstock.scribe.surroundings import Around, Surroundings
 from penstock.scribe.workers import Lost
 
 if TYPE_CHECKING:
@@ -35,7 +34,8 @@ if TYPE_CHECKING:
 
 
 class Listed(NamedTuple):
-    """A document of the estate: its file by number, its page's id, the name of its program, and where its listing is spooled.
+    """A document of the estate: its file by number, its page's id, the name and first line of its program, and where its listing
+    is spooled.
 
     `compared` is where its lines are that are compared with near-copies; None for what is not compared.
     """
@@ -43,6 +43,7 @@ class Listed(NamedTuple):
     file: int
     page: str
     program: str
+    line: int
     listing: Place
     compared: Place | None
 
@@ -79,10 +80,10 @@ class FoundEstate:
         self.documents: dict[Listed, Place] = {}
         """Where documents are spooled."""
         self._files = [one.path for one in sources]
-        self._parts: list[ProgramPart] = []
         self._terms = Terms()
         self._waiting: dict[Listed, tuple[Place, PackedDocument]] = {}
-        located: list[Located] = []
+        self._located: list[Located] = []
+        parts: list[ProgramPart] = []
         declared: list[Member] = []
         ids = {is_copybook: PageIds() for is_copybook in (False, True)}
         for number, (file, one) in enumerate(zip(sources, read, strict=True)):
@@ -96,9 +97,13 @@ class FoundEstate:
                 self.empty.append(Skipped(file.path, one.reason))
             is_copybook = one.kind == "copybook"
             self._list(number, file.path, one, ids[is_copybook], is_copybook=is_copybook)
+            parts += (part.graph for part in one.parts)
             if not is_copybook:
-                located += (Located(file.path, part.facts) for part in one.parts)
-        self.linked = Estate([*members, *declared], located)  # a definition wins over a declaration in a program
+                self._located += (Located(part.graph, part.facts) for part in one.parts)
+        self.graph = EstateGraph(parts, [*members, *declared])  # a definition wins over a declaration in a program
+        """What programs, jobs and members share."""
+        written = {(one.part.path, one.part.line): one.facts.program for one in self._located}
+        self._surroundings = Surroundings(self.graph, written)
         # Programs in CL have parts in the graph, but no document: a table lists them.
         self.pages |= {(one.path, one.variables.line): PARTS_PATH for one in members if one.variables is not None}
         told = {one.path for one in (*self.empty, *self.lost)} | {sources[one.file].path for one in self.copybooks}
@@ -109,9 +114,8 @@ class FoundEstate:
         """List what was read of a file, which has a number and a path, under the ids of pages."""
         for facts, part, sketch, listing, compared, document, summary in read.parts:
             page = ids.of(facts.program, path)
-            listed = Listed(number, page, facts.program, listing, compared)
+            listed = Listed(number, page, facts.program, part.line, listing, compared)
             (self.copybooks if is_copybook else self.programs).append(listed)
-            self._parts.append(part)
             self.pages.setdefault((part.path, part.line), copybook_path(page) if is_copybook else program_path(page))
             if sketch:
                 self.sketches[page] = array("I", sketch)  # a tuple takes nine times the memory
@@ -135,9 +139,9 @@ class FoundEstate:
             if one in self._waiting:
                 self.take(one, *self._waiting.pop(one))
 
-    def graph(self) -> EstateGraph:
-        """Return the graph of what programs, jobs and members share."""
-        return EstateGraph(self._parts, self.linked.members)
+    def inventory(self) -> Inventory:
+        """Return the tables of what programs use, and of what is missing."""
+        return Inventory(self.graph, self._located)
 
     def terms(self) -> list[dict[str, Json]]:
         """Return the data dictionary of all documents taken."""
@@ -145,7 +149,7 @@ class FoundEstate:
 
     def around(self, listed: Listed) -> Around:
         """Return who calls, starts and runs a program."""
-        return around(listed.program, self._files[listed.file], self.linked)
+        return self._surroundings.of(self._files[listed.file], listed.line)
 
     def paths(self) -> Mapping[Listed, str]:
         """Return the paths of pages, without suffixes."""

@@ -4,7 +4,7 @@ A file is read according to its name and head, and then judged by its content: a
 a file called `.cbl` may be empty. Its documents go to the spool as soon as they are made, complete but for who calls and runs them;
 what comes back is what the links of the estate are made of. Law: nothing of a file is kept once it is read, except copybooks that
 others name; what is said about a file depends on that file and on its copybooks alone.
-Leaves to others: what files say about each other (`cobol.estate`), and what a model is asked (`documenting`).
+Leaves to others: what files say about each other (`cobol.graph`), and what a model is asked (`documenting`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.cobol import scan
-from penstock.cobol.estate import Copybooks, Estate, Member, declaring, member
+from penstock.cobol.estate import Copybooks, Member, declaring, member
 from penstock.cobol.graph import part_of
 from penstock.cobol.program import in_library, key
 from penstock.scribe.file_work import ScannedFile, documents_of_code, subject
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from penstock.cobol.graph import ProgramPart
     from penstock.scribe.filling import Part
     from penstock.scribe.pages.summary import PackedDocument
+    from penstock.scribe.surroundings import Around
 
 MOST_SHOWN = 1_000
 """The most characters of a line in a listing: four times what a line of COBOL may have."""
@@ -230,23 +231,6 @@ def _why_nothing(file: GatheredFile, one: ScannedFile) -> str:
     if _PROTOTYPES.search(one.source.code):
         return "it holds prototypes of programs that are elsewhere"
     return "there is no COBOL in it"
-
-
-class Around(NamedTuple):
-    """The names of what calls, starts and runs a program, known only once everything is read."""
-
-    called_by: tuple[str, ...] = ()
-    transactions: tuple[str, ...] = ()
-    jobs: tuple[str, ...] = ()
-
-
-def around(program: str, path: str, linked: Estate) -> Around:
-    """Return what calls, starts and runs a program, each name once."""
-    return Around(
-        tuple(dict.fromkeys(caller.program for caller in linked.called_by(program, path))),
-        tuple(dict.fromkeys(start.name for start in linked.transactions(program))),
-        tuple(dict.fromkeys(step.job for step in linked.runs(program))),
-    )
 
 
 def situated(one: ScannedFile, neighbours: Iterable[Around]) -> ScannedFile:

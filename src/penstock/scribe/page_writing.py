@@ -18,7 +18,7 @@ from penstock.scribe.spool import Place, Spool
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.scribe.estate_reading import Around
+    from penstock.scribe.surroundings import Around
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from penstock.chunk.merging import merge
 from penstock.cobol import estate as members
 from penstock.cobol import scan
 from penstock.cobol.facts import facts
-from penstock.cobol.graph import EstateGraph, NodeId, ProgramPart
+from penstock.cobol.graph import EstateGraph, Inventory, Located, NodeId, ProgramPart
 from penstock.scribe import pages
 from penstock.scribe.documents import About, document_of
 from penstock.scribe.filling import filled
@@ -20,6 +20,7 @@ from penstock.scribe.gathering import GatheredFile
 from penstock.scribe.graphing import drawn_file
 from penstock.scribe.pages.copies import compared, near_copies, sketch_of
 from penstock.scribe.pages.wiring import inner_table, outer_part
+from penstock.scribe.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from penstock.scribe.pages import EstateView
@@ -50,22 +51,29 @@ def estate_at(root: Path) -> Made:
     copybooks = members.Copybooks(found, around)
     scanned = [(name, scan(data)) for name, kind, data in found if kind in KINDS]
     known = [
-        (name, source, facts(source, program, copybooks=copybooks)) for name, source in scanned for program in source
+        (name, source, program, facts(source, program, copybooks=copybooks))
+        for name, source in scanned
+        for program in source
     ]
-    linked = members.Estate(around, [members.Located(name, said) for name, _, said in known if said.program])
+    drawn = [part for file in found if file[1] in KINDS for part in drawn_file(GatheredFile(*file), copybooks).parts]
+    graph = EstateGraph(map(outer_part, drawn), around)
+    names = {(name, program.start_line): said.program for name, _, program, said in known if said.program}
+    at = {(part.path, part.line): part for part in drawn}
+    surroundings = Surroundings(graph, names)
+    inventory = Inventory(
+        graph, [Located(at[name, program.start_line], said) for name, _, program, said in known if said.program]
+    )
     programs: dict[str, Any] = {}
     layouts: dict[str, Any] = {}
     listings: dict[str, list[tuple[int, str]]] = {}
-    for name, source, said in known:
+    for name, source, program, said in known:
         about = About(
             file_name=name,
             format=source.format,
             encoding=source.encoding,
-            called_by=tuple(dict.fromkeys(caller.program for caller in linked.called_by(said.program))),
-            transactions=tuple(one.name for one in linked.transactions(said.program)),
-            jobs=tuple(dict.fromkeys(run.job for run in linked.runs(said.program))),
+            **surroundings.of(name, program.start_line)._asdict(),
         )
-        taken = {one.name: at for one in said.copybooks if (at := copybooks.path(one.name, one.library))}
+        taken = {one.name: where for one in said.copybooks if (where := copybooks.path(one.name, one.library))}
         document = document_of(merge([filled(said, source, paths=taken)]), said, source, about)
         listing = [(line, source.shown(line)) for line in range(1, source.lines + 1)]
         if said.program:
@@ -76,9 +84,7 @@ def estate_at(root: Path) -> Made:
             page = stem if stem not in layouts else f"{stem}.{folder}"
             layouts[page] = document
             listings[f"copybooks/{page}"] = listing
-    drawn = [part for file in found if file[1] in KINDS for part in drawn_file(GatheredFile(*file), copybooks).parts]
-    estate = pages.estate_of("Millwater", programs, layouts, linked)
-    graph = EstateGraph(map(outer_part, drawn), around)
+    estate = pages.estate_of("Millwater", programs, layouts, inventory)
     places = {(part.path, part.line): f"programs/{part.name}" for part in drawn if part.name in programs}
     inner = {places[part.path, part.line]: inner_table(part) for part in drawn if (part.path, part.line) in places}
     sketches = {page: sketch_of(compared(page, listings[f"programs/{page}"])) for page in programs}

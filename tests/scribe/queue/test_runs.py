@@ -17,13 +17,16 @@ from tests.scribe.author import groups_in, worded
 from tests.scribe.programs import program
 from tests.scribe.queue.conftest import QUICK, TOKENS, ended, estate, loopback, started, working
 
-from penstock.cobol.estate import COBOL_KINDS, Estate, Located, member
+from penstock.cobol.estate import COBOL_KINDS, member
+from penstock.cobol.graph import EstateGraph
 from penstock.errors import CallerError, ToolError
 from penstock.models import Disconnected, Refused, fail, refuse, say, sizes
-from penstock.scribe import around, document_gathered
+from penstock.scribe import Surroundings, document_gathered
+from penstock.scribe.estate_reading import graph_part
 from penstock.scribe.file_work import FileWork
 from penstock.scribe.gathering import Gathered, GatheredFile
 from penstock.scribe.output import Output
+from penstock.scribe.pages.wiring import calling_part, outer_part
 from penstock.scribe.queue import estates, runs, work
 from penstock.scribe.queue.engine import Later
 from penstock.scribe.queue.estates import QueuedEstate, Surveyed
@@ -383,7 +386,7 @@ def test_another_version_neither_works_on_a_run_nor_makes_its_site(
     from penstock.scribe.queue import engine
 
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "PROTOCOL", 2)
+        patch.setattr(engine, "PROTOCOL", engine.PROTOCOL + 1)
         newer = started(database, estate(1))
     own = started(database, estate(1))
     with working(url, loopback(author)):
@@ -474,18 +477,23 @@ def _linked_alike(
     sources = {number: one for number, one in enumerate(found.files) if one.kind in COBOL_KINDS}
     queued = QueuedEstate(database, run)
     surveyed = {number: queued.survey(number, one.data) for number, one in sources.items()}
-    linked = queued.linked({number: json.loads(json.dumps(made.programs)) for number, made in surveyed.items()})
-    located = [
-        Located(sources[number].path, part.facts)
+    linked = queued.linked(
+        {number: json.loads(json.dumps(made.programs)) for number, made in surveyed.items() if made.programs}
+    )
+    located = {
+        number: [
+            (graph_part(part, sources[number].path), part.facts.program)
+            for part in queued.work(number, {}).subject.parts
+        ]
         for number, made in surveyed.items()
         if made.programs
-        for part in queued.work(number, {}).subject.parts
-    ]
+    }
     members = [member(one.path, one.kind, one.data) for one in found.files if one.kind != "cobol"]
-    estate_of_all = Estate(members, located)
+    everything = [one for each in located.values() for one in each]
+    whole = EstateGraph((outer_part(part) for part, _ in everything), members)
+    surroundings = Surroundings(whole, {(part.path, part.line): name for part, name in everything})
     for number, neighbours in linked.items():
-        parts = queued.work(number, {}).subject.parts if neighbours else ()
-        assert neighbours == [around(part.facts.program, sources[number].path, estate_of_all) for part in parts]
+        assert neighbours == [surroundings.of(part.path, part.line) for part, _ in located[number]]
     return queued, surveyed, linked
 
 
@@ -517,7 +525,7 @@ def test_nobody_is_asked_about_a_copybook_with_the_header_of_a_division(database
     text = b"       PROCEDURE DIVISION.\n       0100-READ.\n           DISPLAY 'A'.\n"
     found = Gathered((GatheredFile("cpy/HEAD.cpy", "copybook", text),), (), ())
     queued = QueuedEstate(database, started(database, found))
-    assert queued.survey(0, text) == Surveyed([], None, [])
+    assert queued.survey(0, text) == Surveyed(None, None, [])
 
 
 def test_what_a_survey_links_is_what_the_estate_links(database: Database) -> None:
@@ -583,9 +591,9 @@ def test_a_file_that_the_database_does_not_take_keeps_no_other_waiting(
     """Whatever the database rejects, the file is reported with the reason, and the run continues without it."""
     from penstock.scribe.queue import estates
 
-    told = estates._program
+    told = calling_part
     monkeypatch.setattr(
-        estates, "_program", lambda facts: {"program": "\0"} if facts.program == "NULS" else told(facts)
+        estates, "calling_part", lambda part: told(part._replace(name="\0" if part.name == "NULS" else part.name))
     )
     run = started(database, hostile(), max_prompt_tokens=ROOMY)
     with working(url, loopback(author)):

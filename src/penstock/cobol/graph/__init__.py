@@ -2,7 +2,7 @@
 
 `part_of` makes the part of one program from its facts; a part is small, holds no source and can be made in another process.
 `EstateGraph` puts parts and members together, `impact` queries it about a name, `growth` finds what breaks when a field grows,
-`export` writes it for other programs.
+`Inventory` lists what programs use and what is missing, `export` writes the graph for other programs.
 
     parts = [part_of(facts(source, program), program, path) …]
     graph = EstateGraph(parts, members)
@@ -19,6 +19,7 @@ from .consequences import Grown
 from .estates import EstateGraph
 from .growth import growth
 from .impact import DEPTH, Impact, TreeEdge, impact, nodes_named
+from .inventory import DataSet, Inventory, Located, Missing, User
 from .programs import part_of
 from .structure import structure
 from .values import KINDS, VERBS, Certainty, CitedLine, EstateEdge, Kind, NodeId, ProgramPart, Verb
@@ -30,14 +31,19 @@ __all__ = [
     "Carrying",
     "Certainty",
     "CitedLine",
+    "DataSet",
     "EstateEdge",
     "EstateGraph",
     "Grown",
     "Impact",
+    "Inventory",
     "Kind",
+    "Located",
+    "Missing",
     "NodeId",
     "ProgramPart",
     "TreeEdge",
+    "User",
     "Verb",
     "column_named",
     "growth",

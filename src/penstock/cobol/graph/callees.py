@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..estate.members import stem
-from ..program import key
 from ..scope import NamedEntry, ProgramNames, ProgramPlace
 from .values import NodeId
 
@@ -27,19 +25,21 @@ class Callees:
     """
 
     def __init__(self, parts: Sequence[ProgramPart]) -> None:
-        self._entries = [
-            (number, entry) for number, part in enumerate(parts) if part.kind == "program" for entry in part.entries
-        ]
-        """All entries of programs, each with the number of its part."""
-        self._paths = [part.path for part in parts]
         self._at = {part.path: part.name for part in parts}
         above = {part.name.partition("@")[0]: part.inherits for part in parts if part.inherits}
-        self._names = ProgramNames((_named(parts[number], entry) for number, entry in self._entries), above)
+        entries = (
+            NamedEntry(
+                entry.name.partition("@")[0] if entry.name == part.name else entry.name, _place(part), (number, entry)
+            )
+            for number, part in enumerate(parts)
+            if part.kind == "program"
+            for entry in part.entries
+        )
+        self._names: ProgramNames[tuple[int, ProgramEntry]] = ProgramNames(entries, above)
 
     def names(self) -> set[str]:
         """Return the names of all entries, and of the files that have them."""
-        found = {entry.name.partition("@")[0] for _, entry in self._entries}
-        return found | {key(stem(self._paths[number])) for number, _ in self._entries}
+        return self._names.names()
 
     def in_cl(self, member: Member) -> NodeId:
         """Return the node of a CL program, which others of its name may be told apart from."""
@@ -52,8 +52,7 @@ class Callees:
             name: The name, in capitals.
             caller: The calling program, which decides between programs of one name; None for a job or a transaction.
         """
-        place = None if caller is None else _place(caller)
-        return [self._entries[at] for at in self._names.called(name, place)]
+        return self._names.called(name, None if caller is None else _place(caller))
 
     def reached(self, name: str) -> str:
         """Return the name that a called name resolves to: for an inherited method, that of the class which has it."""
@@ -81,9 +80,3 @@ def _place(part: ProgramPart) -> ProgramPlace:
     """Return where a program is, under the name by which it is called."""
     name = part.name.partition("@")[0]
     return ProgramPlace(part.path, name, part.around, part.is_common, part.has_external_name)
-
-
-def _named(part: ProgramPart, entry: ProgramEntry) -> NamedEntry:
-    """Return an entry of a program by the name by which it is called."""
-    name = entry.name.partition("@")[0] if entry.name == part.name else entry.name
-    return NamedEntry(name, key(stem(part.path)), _place(part))

@@ -55,7 +55,10 @@ class Calling:
         for part in self._parts:
             for edge in part.edges:
                 self.add(edge, part)
-                self._undeclared(edge, part)
+            for name, citations in part.undeclared:
+                if self._callees.called(name, part):
+                    me, other = NodeId(part.kind, part.name), NodeId("program", name)
+                    self.add(EstateEdge(me, "calls", other, "may", citations, UNDECLARED), part)
 
     def add_commanded(self) -> None:
         """Add the calls by commands of a system: those in programs, and those of CL."""
@@ -104,14 +107,6 @@ class Calling:
             known = {program for program, _ in self._procedures[name] if program}
             return [(program, "is" if len(known) == 1 else "may") for program in sorted(known)]
         return [(name, certainty)]
-
-    def _undeclared(self, edge: EstateEdge, part: ProgramPart) -> None:
-        """Add, for a CALL by a name that nothing declares, that it may mean the program of this name, if that is here."""
-        if edge.verb != "calls" or edge.target.kind != "field":
-            return
-        name = edge.target.name.removeprefix(f"{part.name}.")
-        if self._callees.called(name, part) and not any(f".{field.name}".endswith(f".{name}") for field in part.fields):
-            self.add(edge._replace(target=NodeId("program", name), certainty="may", why=UNDECLARED), part)
 
     def _commands(self) -> None:
         """Add the calls by system commands, which run a program by its name or by that of its file."""

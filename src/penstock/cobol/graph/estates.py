@@ -98,13 +98,14 @@ class EstateGraph:
             found.setdefault(edge.target, None)
         return found
 
-    def called(self, name: str) -> list[ProgramPart]:
+    def called(self, name: str, caller: ProgramPart | None = None) -> list[ProgramPart]:
         """Return the programs that a call by a name leads to, which may be that of an AS, an ENTRY or a file.
 
         Args:
             name: The name, in capitals.
+            caller: The calling program, which decides between programs of one name; None for a job, a transaction or a person.
         """
-        return [self.parts[number] for number in dict(self._callees.called(name))]
+        return [self.parts[number] for number in dict(self._callees.called(name, caller))]
 
     def part_of(self, node: NodeId) -> ProgramPart | None:
         """Return the part that a node of one program belongs to; None for a node that programs share."""

@@ -95,6 +95,7 @@ class _Drawing:
         self._edges: dict[tuple[NodeId, Verb, NodeId], _Drawn] = {}
         self._fields: dict[int, NodeId] = {}  # by index, filled on demand
         self._me = NodeId("copybook" if self._is_copybook else "program", name)
+        self._undeclared: dict[str, tuple[CitedLine, ...]] = {}
         self._missing = "it is where this is copied" if self._is_copybook else "it was not found"
 
     def part(self) -> ProgramPart:
@@ -157,6 +158,7 @@ class _Drawing:
                 )
                 for one in facts.commands
             ),
+            undeclared=tuple(self._undeclared.items()),
             procedures=tuple(
                 dict.fromkeys(key(name) for call in facts.calls if call.call_type == "sql" for name in call.names)
             ),
@@ -353,6 +355,8 @@ class _Drawing:
             if field is None and self._is_copybook:
                 return  # the programs that copy it declare it, and say what it may be
             held = self._field(field) if field is not None else NodeId("field", f"{self._name}.{key(call.target)}")
+            if verb == "calls" and not self._data.mean(call.target):
+                self._undeclared[key(call.target)] = (*self._undeclared.get(key(call.target), ()), *citations)
             why = call.unknown or "nothing in the program gives it a value"
             if key(call.target) == RUNNING:
                 why = "it is the transaction that runs the program"

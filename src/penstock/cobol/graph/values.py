@@ -298,6 +298,8 @@ class ProgramPart(NamedTuple):
     """The stored procedures that a program calls, in capitals and without schema."""
     commands: tuple[tuple[str, tuple[CitedLine, ...]], ...] = ()
     """The files that system commands run, in capitals and without folders and suffixes, each with its citations."""
+    undeclared: tuple[tuple[str, tuple[CitedLine, ...]], ...] = ()
+    """The names without quotes that a program calls and does not declare, in capitals, each with its citations."""
     unnamed_calls: tuple[UnnamedCall, ...] = ()
     """The DL/I calls that name no segment."""
     sections: tuple[tuple[str, str], ...] = ()

@@ -208,16 +208,13 @@ class NameIndex:
         # Only after all programs have their own names: an ENTRY may have the name of a program in another file.
         for name, page in entries:
             self._pages.setdefault(name, [page])
-        self._entries = [*own, *entries]
-        """What a CALL may name, with the page of its program."""
         places = {
             page: _place(document["header"])._replace(has_external_name=_has_external_name(document))
             for page, document in programs.items()
         }
         # Without the classes above others: a method that is not found is inherited, or the language's, and its class has a page.
-        self._called = ProgramNames(
-            (NamedEntry(name, stem(places[page].path).upper(), places[page]) for name, page in self._entries), {}
-        )
+        named = (NamedEntry(name, places[page], page) for name, page in (*own, *entries))
+        self._called: ProgramNames[str] = ProgramNames(named, {})
         for page, document in (layouts or {}).items():
             path = document["header"]["file_name"]
             self._files.setdefault(path, copybook_path(page))
@@ -257,8 +254,7 @@ class NameIndex:
             name: The name that is called.
             caller: The header of the program that calls.
         """
-        found = self._called.called(name.upper(), _place(caller))
-        return self._entries[found[0]][1] if found else None
+        return next(iter(self._called.called(name.upper(), _place(caller))), None)
 
     def piece(self, name: str, file: str = "") -> Piece:
         """Return the name of a program, as a link if it has a page; `file` is the one that names it."""

@@ -2,7 +2,7 @@
 
 The analysis of an estate knows files and names; pages have ids, which are made later and only for what has a document. Here one is
 translated into the other. Law: a user of something is named once, by the id of its page if there is one.
-Leaves to others: reading and linking (`penstock.cobol.estate`).
+Leaves to others: reading and linking (`penstock.cobol`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from penstock.scribe.pages.terms import Terms, namings_of
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
 
-    from penstock.cobol.estate import Estate as Linked
-    from penstock.cobol.estate import User
     from penstock.cobol.estate.jcl import JobStep as LinkedStep
+    from penstock.cobol.graph import DataSet, Inventory, User
     from penstock.scribe.pages.estate import (
         ControlView,
         CopybookView,
@@ -40,7 +39,7 @@ def estate_of(
     name: str,
     programs: Mapping[str, Json],
     layouts: Mapping[str, Json],
-    linked: Linked,
+    linked: Inventory,
     terms: Sequence[Json] | None = None,
 ) -> EstateView:
     """Return an estate as its pages show it.
@@ -49,7 +48,7 @@ def estate_of(
         name: The name of the estate.
         programs: The documents of programs, by the ids of their pages.
         layouts: The documents of copybooks, by the ids of their pages.
-        linked: The analysis of all files: who calls, runs and uses whom.
+        linked: The analysis of all files: who runs and uses what.
         terms: The data dictionary; None if the documents are complete and it can be taken from them.
     """
     if terms is None:
@@ -89,37 +88,27 @@ class _Whose:
     def __init__(self, programs: Mapping[str, Json]) -> None:
         self._pages: dict[tuple[str, str], str] = {}
         self._files: dict[str, list[str]] = {}
-        self._names: dict[str, str] = {}
         for page, document in programs.items():
             header = document["header"]
             self._pages[header["file_name"], key(header["program_id"])] = page
             self._files.setdefault(header["file_name"], []).append(page)
-            self._names.setdefault(key(header["program_id"]), page)
 
     def pages(self, users: Sequence[User]) -> list[str]:
         """Return the pages of users, each once; a user without a page is given by the name of its program."""
-        return list(dict.fromkeys(self._pages.get((user.path, key(user.program)), user.program) for user in users))
+        return list(dict.fromkeys(self.page(user.program, user.path) for user in users))
+
+    def page(self, program: str, path: str) -> str:
+        """Return the page of a program of a file; the name itself if it has none."""
+        return self._pages.get((path, key(program)), program)
 
     def of_file(self, path: str) -> str:
         """Return the page of the only program in a file; the path if it holds several, or none."""
         found = self._files.get(path, ())
         return found[0] if len(found) == 1 else path
 
-    def of_name(self, program: str) -> str:
-        """Return the page of the first program of a name; the name itself if there is none."""
-        return self._names.get(key(program), program)
 
-
-def _jobs(linked: Linked) -> Iterator[JobView]:
-    """Yield jobs and procedures, each with all programs that it reaches.
-
-    Links lead from programs to the jobs that run them, through procedures and the programs of DB2 and IMS that run others. They are
-    inverted here, so that the paths from jobs need not be followed again.
-    """
-    ran: dict[tuple[str, str], dict[str, None]] = {}
-    for located in linked.programs:
-        for run in linked.runs(located.facts.program):
-            ran.setdefault((run.path, run.job), {})[located.facts.program] = None
+def _jobs(linked: Inventory) -> Iterator[JobView]:
+    """Yield jobs and procedures, each with all programs that it reaches."""
     asked = {FOLDER, *_names_of_files(linked)}
     for member in linked.members:
         for job in member.jobs:
@@ -129,11 +118,11 @@ def _jobs(linked: Linked) -> Iterator[JobView]:
                 "kind": "job" if job.kind == "job" else "procedure",
                 "path": member.path,
                 "steps": [_step(step, asked) for step in job.steps],
-                "runs": list(ran.get((member.path, name), ())),
+                "runs": list(linked.run_by(member.path, name)),
             }
 
 
-def _names_of_files(linked: Linked) -> Iterator[str]:
+def _names_of_files(linked: Inventory) -> Iterator[str]:
     """Yield the names by which programs ask for their files."""
     for located in linked.programs:
         for file in located.facts.files:
@@ -161,7 +150,7 @@ def _step(step: LinkedStep, asked: Container[str]) -> StepView:
     }
 
 
-def _control_programs(linked: Linked) -> Iterator[ControlView]:
+def _control_programs(linked: Inventory) -> Iterator[ControlView]:
     for member in linked.members:
         if member.variables is not None:
             yield {
@@ -176,7 +165,7 @@ def _control_programs(linked: Linked) -> Iterator[ControlView]:
             }
 
 
-def _maps(linked: Linked, whose: _Whose) -> Iterator[MapsetView]:
+def _maps(linked: Inventory, whose: _Whose) -> Iterator[MapsetView]:
     for member in linked.members:
         for mapset in member.mapsets:
             names = [one.name for one in mapset.maps]
@@ -240,7 +229,7 @@ def _resources(programs: Mapping[str, Json]) -> list[dict[str, Json]]:
     ]
 
 
-def _tables(linked: Linked, whose: _Whose) -> Iterator[DbTableView]:
+def _tables(linked: Inventory, whose: _Whose) -> Iterator[DbTableView]:
     """Yield the tables of databases by name: those that a file defines, and those that only programs name."""
     # Of several definitions the first file's wins: in reverse order it is inserted last.
     defined = {key(table.name): (member, table) for member in reversed(linked.members) for table in member.tables}
@@ -266,30 +255,28 @@ def _tables(linked: Linked, whose: _Whose) -> Iterator[DbTableView]:
             }
 
 
-def _data_sets(linked: Linked, whose: _Whose) -> Iterator[DataSetView]:
+def _data_sets(linked: Inventory, whose: _Whose) -> Iterator[DataSetView]:
     """Yield the data sets behind the files of programs.
 
     A SELECT names a DD; each step that runs the program may have a DD statement of that name, with its own data sets.
     """
-    seen: dict[tuple[str, str, int, str], None] = {}
-    for located in linked.programs:
-        for one in linked.data_sets(located.facts.program):
-            for dataset in one.dsns:
-                # Two files may hold programs of the same name, and both lead to the same steps.
-                where = (one.path, one.file, one.line, dataset)
-                if where not in seen:
-                    seen[where] = None
-                    yield {
-                        "dataset": dataset,
-                        "program": whose.of_name(one.program),
-                        "file": one.file,
-                        "dd": one.dd,
-                        "job": one.job,
-                        "step": one.step,
-                    }
+    seen: set[tuple[str, DataSet, str]] = set()
+    for located, one in linked.data_sets():
+        page = whose.page(located.facts.program, located.part.path)
+        for dataset in one.dsns:
+            if (page, one, dataset) not in seen:  # a step may have it twice
+                seen.add((page, one, dataset))
+                yield {
+                    "dataset": dataset,
+                    "program": page,
+                    "file": one.file,
+                    "dd": one.dd,
+                    "job": one.job,
+                    "step": one.step,
+                }
 
 
-def _data_sets_of_cics(linked: Linked, whose: _Whose) -> Iterator[DataSetView]:
+def _data_sets_of_cics(linked: Inventory, whose: _Whose) -> Iterator[DataSetView]:
     """Yield the data sets of the files that a CSD defines, for each program that uses the file, or once if none does."""
     # Several regions may define the same file.
     files = {

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _OWN = frozenset({"field", "paragraph"})
 """Kinds of nodes that one program keeps for itself."""
+_CALLED = frozenset({"program", "transaction"})
 
 
 def outer_part(part: ProgramPart) -> ProgramPart:
@@ -47,6 +48,19 @@ def outer_part(part: ProgramPart) -> ProgramPart:
         sendings=(),
         files=tuple(file._replace(records=()) for file in part.files),
         entries=tuple(entry._replace(parameters=()) for entry in part.entries),
+    )
+
+
+def calling_part(part: ProgramPart) -> ProgramPart:
+    """Return what a part says of the programs that it calls, without the places: it is kept for each program of a queue."""
+    outer = outer_part(part)
+    return outer._replace(
+        edges=tuple(edge._replace(citations=()) for edge in outer.edges if edge.target.kind in _CALLED),
+        files=(),
+        commands=tuple((name, ()) for name, _ in part.commands),
+        undeclared=tuple((name, ()) for name, _ in part.undeclared),
+        unnamed_calls=(),
+        sections=(),
     )
 
 

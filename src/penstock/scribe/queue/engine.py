@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from penstock.text.json_access import Json
 
-PROTOCOL = 1
+PROTOCOL = 2
 """The version of jobs' arguments, and of what is written for others to read."""
 AT_ONCE = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of a retry that may happen at once: the engine's own "now" would be by this machine's clock."""

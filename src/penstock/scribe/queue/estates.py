@@ -10,19 +10,22 @@ import os
 import threading
 import zlib
 from collections import OrderedDict
-from functools import partial
+from functools import cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from penstock.cobol.estate import Copybooks, Estate, Located, Member, member
-from penstock.cobol.facts.control import ProgramCall
-from penstock.cobol.facts.resources import Resolved
-from penstock.cobol.facts.values import Facts
-from penstock.scribe import Around, around, is_layout, says_anything, situated, subject_of
+from penstock.cobol.estate import Copybooks, Member, member
+from penstock.cobol.facts import data, hosted
+from penstock.cobol.graph import EstateGraph, ProgramPart
+from penstock.scribe import Around, Surroundings, is_layout, says_anything, situated, subject_of
 from penstock.scribe.asking import answer_key
+from penstock.scribe.columns import Column, column
+from penstock.scribe.estate_reading import graph_part
 from penstock.scribe.file_work import FileWork, assignment_key
 from penstock.scribe.gathering import GatheredFile
+from penstock.scribe.pages.wiring import calling_part
 from penstock.scribe.queue.accepted import Accepted, Planning, UnansweredKeys
-from penstock.text.json_access import field, objects, string
+from penstock.text.json_access import field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,9 +48,9 @@ class _ListedFile(NamedTuple):
 
 
 class Surveyed(NamedTuple):
-    """The result of surveying a file: its programs with what they call, and the chunks of its plan."""
+    """The result of surveying a file: its programs with what they call, None without any, and the chunks of its plan."""
 
-    programs: list[Json]
+    programs: Json
     assignment: Json
     chunks: list[tuple[int, str, int]]
     """For each chunk to ask about: its place in the plan, the key of its answer, and the tokens of its prompt."""
@@ -145,7 +148,7 @@ class QueuedEstate:
             raise LookupError("its content is not in the queue any more")
         one = self._subject(number, content)
         if not says_anything(one) or is_layout(one, self._files[number].kind):
-            return Surveyed([], None, [])
+            return Surveyed(None, None, [])
         caught = Planning()
         file = FileWork(one, self.budget, caught, self.run.model_id)
         with self._lock:  # this worker may be the one that asks, and then neither reads nor plans it again
@@ -161,7 +164,10 @@ class QueuedEstate:
                 for line in range(first, last + 1)
             )
         ]
-        return Surveyed([_program(part.facts) for part in one.parts], caught.assignment, chunks)
+        # A path may be no text for a database, and is known by the number of the file.
+        parts = [calling_part(graph_part(part, "")) for part in one.parts]
+        names = [part.facts.program for part in one.parts]
+        return Surveyed({"names": names, "parts": _column().pack(parts)}, caught.assignment, chunks)
 
     def fetch(self, numbers: Sequence[int]) -> dict[int, FetchedFile]:
         """Return what the work on some files is made from, with one query for all that are not in memory."""
@@ -228,16 +234,14 @@ class QueuedEstate:
         """Return what surrounds the programs of each file, from the surveys of all of them."""
         beside = [(number, one) for number, one in self._files.items() if one.kind != "cobol"]
         members = [member_of for part in _parts(beside) for member_of in self._members(part)]
-        located = [
-            Located(self._files[number].path, _facts(one))
-            for number, found in sorted(programs.items())
-            for one in objects(found)
-        ]
-        estate = Estate(members, located)
-        return {
-            number: [around(string(field(one, "program")), self._files[number].path, estate) for one in objects(found)]
-            for number, found in programs.items()
-        }
+        parts: dict[int, list[ProgramPart]] = {}
+        names: dict[tuple[str, int], str] = {}
+        for number, found in sorted(programs.items()):
+            path = self._files[number].path
+            parts[number] = [part._replace(path=path) for part in _column().unpack(field(found, "parts"))]
+            names |= {(path, part.line): name for part, name in zip(parts[number], field(found, "names"), strict=True)}
+        surroundings = Surroundings(EstateGraph(chain.from_iterable(parts.values()), members), names)
+        return {number: [surroundings.of(part.path, part.line) for part in each] for number, each in parts.items()}
 
     def _members(self, files: Sequence[tuple[int, _ListedFile]]) -> list[Member]:
         contents = self._contents({one.digest for _, one in files})
@@ -249,43 +253,7 @@ def _parts(files: Sequence[tuple[int, _ListedFile]], size: int = 200) -> Iterabl
         yield files[at : at + size]
 
 
-def _program(facts: Facts) -> Json:
-    """Return as JSON what links to other programs are made of."""
-    return {
-        "program": facts.program,
-        "type": facts.type,
-        "inherits": facts.inherits,
-        "around": facts.around,
-        "is_common": facts.is_common,
-        "has_external_name": facts.has_external_name,
-        "entries": [list(entry) for entry in facts.entry_points],
-        "calls": [
-            [call.target, call.call_type, [found.value for found in call.resolved], call.line] for call in facts.calls
-        ],
-    }
-
-
-def _facts(found: Json) -> Facts:
-    """Return the facts of a program with only what links are made of."""
-    calls = tuple(
-        ProgramCall(target, call_type, tuple(Resolved(value, "VALUE", line) for value in values), (), line, line, "")
-        for target, call_type, values, line in field(found, "calls")
-    )
-    return Facts(
-        program=string(field(found, "program")),
-        type=field(found, "type"),
-        type_reason="",
-        lines=0,
-        code_lines=0,
-        comment_lines=0,
-        statements=0,
-        complexity=0,
-        depth=0,
-        # Missing if the worker that surveyed it has a version that did not report them.
-        inherits=tuple(field(found, "inherits") or ()),
-        around=tuple(field(found, "around") or ()),
-        is_common=bool(field(found, "is_common")),
-        has_external_name=bool(field(found, "has_external_name")),
-        calls=calls,
-        entry_points=tuple((name, line) for name, line in field(found, "entries")),
-    )
+@cache
+def _column() -> Column:
+    """Return how the parts of programs are written."""
+    return column(ProgramPart, {**vars(data), **vars(hosted)})

@@ -1,0 +1,70 @@
+"""Are the callers, transactions and jobs in a document those of the graph?"""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.cobol.sources import fixed, program
+
+from penstock.scribe import document
+from penstock.workspace.root import Root
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.proves("C-16")
+
+
+def documented(folder: Path, files: dict[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what surrounds the program of each file, and the index of the estate."""
+    for name, text in files.items():
+        path = folder / "src" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    with closing(Root(str(folder / "src"))) as root:
+        document(["."], root=root, out=str(folder / "out"))
+    found = {}
+    for path in (folder / "out" / "programs").glob("*.json"):
+        made = json.loads(path.read_text())
+        context = made["calling_context"]
+        found[made["header"]["file_name"]] = [context[name] for name in ("called_by", "transactions", "jobs")]
+    return found, json.loads((folder / "out" / "index.json").read_text())
+
+
+def test_a_call_of_an_item_is_no_call_of_the_program_of_its_name(tmp_path: Path) -> None:
+    """What ACCEPT brings decides what is called; a name that nothing declares is that of a program, if there is one."""
+    item = program("    ACCEPT INNER.", "    CALL INNER.", "    GOBACK.", name="A", data=("01  INNER PIC X(8).",))
+    none = program("    CALL INNER.", "    GOBACK.", name="B")
+    files = {"a.cbl": item, "b.cbl": none, "inner.cbl": program("    GOBACK.", name="INNER")}
+    found, _ = documented(tmp_path, files)
+    assert found["inner.cbl"] == [["B"], [], []]
+
+
+def test_of_two_programs_of_a_name_the_one_that_is_run_has_the_job_and_the_data(tmp_path: Path) -> None:
+    """A copy that keeps its PROGRAM-ID is started by nothing."""
+    reading = fixed(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. STOCK.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        "    SELECT BILLS ASSIGN TO DD1.",
+        "DATA DIVISION.",
+        "FILE SECTION.",
+        "FD  BILLS.",
+        "01  BILL PIC X.",
+        "PROCEDURE DIVISION.",
+        "    GOBACK.",
+    )
+    files = {
+        "OLDSTOCK.cbl": reading,
+        "STOCK.cbl": reading,
+        "r.csd": "DEFINE TRANSACTION(STCK) GROUP(G) PROGRAM(STOCK)\n",
+        "j.jcl": "//J JOB\n//S EXEC PGM=STOCK\n//DD1 DD DSN=A.B,DISP=SHR\n",
+    }
+    found, index = documented(tmp_path, files)
+    assert found == {"OLDSTOCK.cbl": [[], [], []], "STOCK.cbl": [[], ["STCK"], ["J"]]}
+    (bound,) = index["data_sets"]
+    assert next(one["file_name"] for one in index["programs"] if one["id"] == bound["program"]) == "STOCK.cbl"
