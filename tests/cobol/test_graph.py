@@ -422,6 +422,38 @@ def test_an_item_of_a_copied_screen_is_cited_in_its_copybook() -> None:
 
 
 @pytest.mark.proves("C-16")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "COMPUTE X = X -ITEM.",
+        "COMPUTE X = -ITEM / 2.",
+        "COMPUTE X = 2 ** (-ITEM).",
+        "IF X > -ITEM CONTINUE.",
+        "MOVE T (5 -ITEM) TO X.",
+    ],
+)
+def test_a_minus_needs_no_blank_behind_it(statement: str) -> None:
+    """An operand right behind its minus is read, as one behind a plus is."""
+    source = sources.fixed(
+        "PROGRAM-ID. LESS.",
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "01  X PIC S9(4).",
+        "01  ITEM PIC S9(4).",
+        "01  TS.",
+        "    05  T PIC 9 OCCURS 9.",
+        "PROCEDURE DIVISION.",
+        "MAIN.",
+        f"    {statement}",
+    )
+    read = {
+        str(edge.source)
+        for edge in impact(graph_of({"LESS.cbl": source.encode()}), "ITEM", depth=1).edges
+        if edge.verb == "reads"
+    }
+    assert read == {"LESS.MAIN"}
+
+
 def test_every_edge_is_cited_where_the_source_names_one_of_its_ends() -> None:
     """The cited lines name an end, its level 88, its file, or the copybook; the citations of storage edges name both ends."""
     graph = estate()

@@ -36,6 +36,12 @@ def test_tokens_have_a_kind_and_a_line() -> None:
     ]
 
 
+def test_a_hyphen_begins_no_word() -> None:
+    """The hyphen of `X -Y` is a minus, which need not have a blank behind it, nor have one on the card that goes on."""
+    found = " ".join(word.text for word in words("COMPUTE X = (-A) -B-1 - C -", "-|    D."))
+    assert found == "COMPUTE X = ( - A ) - B-1 - C - D ."
+
+
 def test_row_5_a_period_in_a_literal_or_number_ends_nothing() -> None:
     """Row 5: doubled quotes, prefixes, and decimals with and without a leading digit are tokens."""
     found = one(

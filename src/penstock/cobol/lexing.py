@@ -89,12 +89,13 @@ COPIED = re.compile(
 """
 
 # U+FF0D is the hyphen of a name in Japanese, as wide as its letters.
+# No word begins with a hyphen: that of `X -Y` is a minus, as compilers take it.
 # The order of the alternatives matters: a block before its words, a number before a period, a period before a
 # mark. The last alternative takes any character, so that the tokens tile the code.
 _TOKEN = re.compile(
     rf"{GAP}(?:(?P<block>{EXEC})|(?P<literal>(?:NC|[XZNGBHU]{{1,2}}|)(?=['\"]){LITERAL})|(?P<pseudo>{PSEUDO})"
     rf"|(?P<number>[+-]?(?:\d++(?:[.,]\d++)?|\.\d++)(?![\w-]))|(?P<period>{PERIOD})"
-    rf"|(?P<word>[\w#@$\uff0d-]++|:\w[\w-]*+:[\w#@$-]*+)|(?P<mark>\*\*|[<>]=|<>|\S)|\Z)"
+    rf"|(?P<word>[\w#@$\uff0d][\w#@$\uff0d-]*+|:\w[\w-]*+:[\w#@$-]*+)|(?P<mark>\*\*|[<>]=|<>|\S)|\Z)"
 )
 _KINDS: dict[str, TokenKind] = {
     "block": "exec",

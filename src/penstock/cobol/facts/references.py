@@ -244,7 +244,7 @@ class References:
         # The contents of each open parenthesis: arguments of a function, subscripts or a length, or an expression.
         within: list[str] = []
         while at < size:
-            word, is_word = keys[at], kinds[at] == "word" and keys[at] != "-"
+            word, is_word = keys[at], kinds[at] == "word"
             if word == "(":
                 depth += 1
                 within.append(self._opened(said, at))
@@ -285,7 +285,7 @@ class References:
         if said.keys[at - 1] == ")":
             return "subscript" if _selects(said.keys, at) else ""
         name = said.keys[at - 1]
-        if said.kinds[at - 1] != "word" or name == "-" or at < 2:
+        if said.kinds[at - 1] != "word" or at < 2:
             return ""
         # With functions in REPOSITORY, FUNCTION is omitted. Any other name that is not declared may be a table of a copybook that
         # is missing, unless it is a method.
