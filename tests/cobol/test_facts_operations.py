@@ -471,6 +471,28 @@ def test_an_item_of_a_table_of_values_holds_one_of_them() -> None:
     assert call.names == ("PGMONE", "PGMTWO")
 
 
+def test_a_list_of_values_may_be_longer_than_its_table() -> None:
+    """A subscript past the OCCURS finds what else the list holds, up to its last whole entry; nothing behind the list."""
+    found = ran(
+        "CALL PGM-NAME(IX)",
+        "CALL SHORT-NAME(IX)",
+        data=(
+            "01  MENU.",
+            "    05  MENU-VALUES.",
+            "        10  FILLER PIC X(6) VALUE 'PGMONE'.",
+            "        10  FILLER PIC X(6) VALUE 'PGMTWO'.",
+            "        10  FILLER PIC X(6) VALUE 'PGMSIX'.",
+            "        10  FILLER PIC X(4) VALUE 'PART'.",
+            "    05  MENU-TABLE REDEFINES MENU-VALUES.",
+            "        10  PGM-NAME PIC X(6) OCCURS 2 TIMES.",
+            "    05  SHORT-NAME REDEFINES MENU-VALUES PIC X(6) OCCURS 1 TIMES.",
+            "    05  FILLER PIC X(6) VALUE 'BEHIND'.",
+            "01  IX PIC 9.",
+        ),
+    )
+    assert [call.names for call in found.calls] == [("PGMONE", "PGMTWO", "PGMSIX")] * 2
+
+
 def test_a_part_of_an_item_is_not_its_value() -> None:
     """A reference modification does not set the name of a program."""
     found = ran("MOVE 'AB' TO WS-PGM(1:2)", "CALL WS-PGM", data=("01  WS-PGM PIC X(8).",))

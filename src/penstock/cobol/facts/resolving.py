@@ -141,6 +141,7 @@ class Values:
             return []
         steps: list[tuple[int, int]] = []
         redefined: int | None = None
+        own_bytes = 0
         for at in (index, *names.above(index)):
             group = items[at]
             if group.occurs is not None:
@@ -151,9 +152,14 @@ class Values:
                 redefined = next(
                     (m.item for m in names.mean(group.redefines) if items[m.item].parent == group.parent), None
                 )
+                own_bytes = (group.bytes or 0) * (group.occurs or 1)
                 break
         if redefined is None:
             return []
+        if steps:
+            # Who adds to a list may forget its OCCURS; the program finds the new entries, as few compilers check subscripts.
+            count, size = steps[-1]
+            steps[-1] = (count + max((items[redefined].bytes or 0) - own_bytes, 0) // size, size)
         places = [item.offset]
         for count, size in steps:
             # A table of three dimensions has millions of places; no list of VALUEs is that long.
