@@ -97,6 +97,7 @@ def test_what_has_no_room_for_the_longer_values_is_never_equal_to_them(tmp_path:
         ("IF FUNCTION TRIM(A) = B CONTINUE.", set()),
         ("IF LENGTH OF A = N CONTINUE.", set()),
         ("IF (A = B) CONTINUE.", {"B"}),
+        ("IF (C = L) AND A = B CONTINUE.", {"B"}),
         ("IF A OF R2 = B CONTINUE.", set()),
         ("EVALUATE A WHEN B CONTINUE WHEN 'X' CONTINUE WHEN C THRU L CONTINUE END-EVALUATE.", {"B", "C"}),
         ("EVALUATE L ALSO A WHEN C ALSO B CONTINUE END-EVALUATE.", {"B"}),

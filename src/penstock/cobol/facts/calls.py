@@ -13,6 +13,7 @@ from ..words import vocabulary
 from .arguments import copied, given, parameters
 from .control import ProgramCall
 from .execs import body, tokens
+from .grouping import closed, listed
 from .item_clauses import pieces
 from .naming import past_qualifiers
 from .objects import call_in, invocations
@@ -141,13 +142,10 @@ def _procedures(code: Code, reaching: Reaching) -> Iterator[ProgramCall]:
 
 def _arguments(words: Sequence[str]) -> Iterator[str]:
     """Yield the arguments of an SQL CALL as COBOL names them, without the indicator variables after them."""
-    depth = 0
-    begins = False
-    for at, word in enumerate(words):
-        depth += (word == "(") - (word == ")")
-        if begins and depth == 1 and word not in {",", ")"}:
-            yield _cobol_name(word if word != ":" else ":" + "".join(words[at + 1 : at + 2]))
-        begins = depth == 1 and word in {"(", ","}
+    start = words.index("(") if "(" in words else len(words)
+    for part in listed(words[start + 1 : closed(words, start)]):
+        if part and part[0] != "(":
+            yield _cobol_name(part[0] if part[0] != ":" else "".join(part[:2]))
 
 
 def _cobol_name(host: str) -> str:

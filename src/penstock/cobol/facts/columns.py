@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from ..words import vocabulary
 from .execs import tokens
+from .grouping import outermost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 _BEHIND_NAME = vocabulary("""
     WHERE ORDER GROUP HAVING FOR ON INNER LEFT RIGHT FULL CROSS NATURAL JOIN LIMIT OFFSET FETCH WITH OPTIMIZE USING
@@ -42,16 +43,6 @@ def columns(text: str) -> tuple[frozenset[str] | None, ...]:
     named = named_tables(words)
     ends = [*commas, end]
     return tuple(_tables(words[a:b], named) for a, b in zip([begin, *(at + 1 for at in commas)], ends, strict=True))
-
-
-def outermost(words: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the words outside of parentheses, each with its index."""
-    depth = 0
-    for at, word in enumerate(words):
-        depth -= word == ")"
-        if depth == 0 and word not in {"(", ")"}:
-            yield at, word
-        depth += word == "("
 
 
 def named_tables(words: Sequence[str]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from .data import Comparison, SourcePlace
+from .grouping import behind_groups
 from .naming import past_qualifiers, qualifiers
 
 if TYPE_CHECKING:
@@ -93,14 +94,14 @@ def operands(said: ReadStatement, names: DataNames, constants: Mapping[str, str]
         word, begin = keys[at], at
         at += 1
         if word == "FUNCTION":
-            at = _closed(keys, at + 1)
+            at = behind_groups(keys, at + 1)
             yield Operand(None, "", begin, at)
         elif said.kinds[begin] != "word" or word not in names.known:
             text = constants.get(word, said.texts[begin])
             if _LITERAL.fullmatch(text):
                 yield Operand(None, text, begin, at)
         else:
-            end = _closed(keys, past_qualifiers(keys, at))
+            end = behind_groups(keys, past_qualifiers(keys, at))
             means = names.mean(word, qualifiers(keys, at))
             is_whole = ":" not in keys[at:end] and not {*keys[begin - 1 : begin], *keys[end : end + 1]} & _CALCULATING
             # A level 88 is a condition, not an operand.
@@ -108,17 +109,6 @@ def operands(said: ReadStatement, names: DataNames, constants: Mapping[str, str]
                 is_known = is_whole and len(means) == 1 and keys[begin - 2 : begin] != ("LENGTH", "OF")
                 yield Operand(means[0].item if is_known else None, "", begin, end)
             at = end
-
-
-def _closed(keys: Sequence[str], at: int) -> int:
-    """Return the index after the parentheses that begin at a word; the index of the word if none do."""
-    depth = 0
-    while at < len(keys):
-        depth += (keys[at] == "(") - (keys[at] == ")")
-        if depth == 0 and keys[at] != ")":
-            return at
-        at += 1
-    return at
 
 
 def _compared(said: ReadStatement, operands: Sequence[Operand]) -> Iterator[tuple[Operand, Operand]]:

@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from ..words import vocabulary
+from .grouping import closed
 
 _QUOTED = r'"(?>(?:[^"]|"")*)"'
 _QUALIFIED = rf"(?>(?:[A-Za-z0-9_$#@]+\.)*){_QUOTED}(?:\.(?:{_QUOTED}|[A-Za-z0-9_$#@]+))*"
@@ -112,9 +113,9 @@ def command(text: str) -> ExecCommand:
             continue
         argument = ""
         if at < len(words) and words[at] == "(":
-            start = at + 1
-            at = _closed(words, at)
-            argument = joined(words[start : at - 1])
+            start, close = at + 1, closed(words, at)
+            argument = joined(words[start:close])
+            at = close + 1
         options.append((name, argument))
     if not options:
         return ExecCommand("", ())
@@ -137,15 +138,3 @@ def joined(words: list[str]) -> str:
     """Return tokens joined as a person writes them, with no blanks inside or before parentheses, or before a comma."""
     text = " ".join(words)
     return text.replace("( ", "(").replace(" )", ")").replace(" (", "(").replace(" ,", ",")
-
-
-def _closed(words: list[str], at: int) -> int:
-    """Return the index after the parenthesis that closes the one at `at`; a missing one is added at the end."""
-    depth = 0
-    while at < len(words):
-        depth += (words[at] == "(") - (words[at] == ")")
-        at += 1
-        if depth == 0:
-            return at
-    words.append(")")
-    return at + 1

@@ -9,11 +9,11 @@ qualifier; calculated values, and what a subquery reads, are not reported.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from .columns import named_tables, outermost
+from .columns import named_tables
 from .execs import tokens
+from .grouping import listed, outermost
 from .host_variables import dotted
 
 if TYPE_CHECKING:
@@ -120,25 +120,18 @@ def _host(words: Sequence[str]) -> str:
     return plain[0].split(":")[1] if is_one else ""
 
 
-def _parts(words: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the parts between commas outside of parentheses."""
-    commas = [at for at, word in outermost(words) if word == ","]
-    for begin, end in pairwise([-1, *commas, len(words)]):
-        yield words[begin + 1 : end]
-
-
 def _inserted(words: Sequence[str]) -> Iterator[HostColumn]:
     """Yield the columns of `INSERT INTO T (A, B) VALUES (:A, :B)`, of an INSERT without column names, and of one with a SELECT."""
-    listed = words[3:4] == ["("] and ")" in words
-    begin = words.index(")") + 1 if listed else 3
-    names = [*_parts(words[4 : begin - 1])] if listed else []
+    is_listed = words[3:4] == ["("] and ")" in words
+    begin = words.index(")") + 1 if is_listed else 3
+    names = [*listed(words[4 : begin - 1])] if is_listed else []
     if words[begin : begin + 2] == ["VALUES", "("] and ")" in words[begin:]:
-        values = [*_parts(words[begin + 2 : len(words) - 1 - words[::-1].index(")")])]
+        values = [*listed(words[begin + 2 : len(words) - 1 - words[::-1].index(")")])]
     elif words[begin : begin + 1] == ["SELECT"] and "FROM" in words[begin:]:
-        values = [*_parts(words[begin + 1 : words.index("FROM", begin)])]
+        values = [*listed(words[begin + 1 : words.index("FROM", begin)])]
     else:
         return
-    if not listed:
+    if not is_listed:
         names = [(f"{at}/{len(values)}",) for at in range(1, len(values) + 1)]
     for name, value in zip(names, values, strict=False):
         host = _host(value)
@@ -151,7 +144,7 @@ def _set(words: Sequence[str]) -> Iterator[_Found]:
     if words[0] != "UPDATE" or "SET" not in words:
         return
     end = words.index("WHERE") if "WHERE" in words else len(words)
-    for part in _parts(words[words.index("SET") + 1 : end]):
+    for part in listed(words[words.index("SET") + 1 : end]):
         host = _host(part[2:])
         if host and part[1] == "=" and _COLUMN.fullmatch(part[0]):
             yield "stored", host, part[0]
@@ -163,11 +156,11 @@ def _read(words: Sequence[str], query: Sequence[str], outer: Sequence[str]) -> I
         return
     begin = words.index("INTO") + 1
     end = words.index("FROM", begin) if "FROM" in words[begin:] else len(words)
-    hosts = [_host(part) for part in _parts(words[begin:end])]
+    hosts = [_host(part) for part in listed(words[begin:end])]
     first = query.index("SELECT") + 1
     first += query[first : first + 1] in (["DISTINCT"], ["ALL"])
     last = min(query.index(word) for word in ("INTO", "FROM") if word in query)
-    names = [*_parts(query[first:last])]
+    names = [*listed(query[first:last])]
     for name, host in zip(names, hosts, strict=False):
         if host and len(name) == 1 and len(names) == len(hosts) and _COLUMN.fullmatch(name[0]):
             yield "read", host, name[0]

@@ -19,6 +19,7 @@ from .code import is_inline, performed_at
 from .data import ItemPart
 from .execs import body, tokens
 from .files import TERMINAL
+from .grouping import Closed, parentheses
 from .host_variables import host_variables
 from .moving import Moving
 from .naming import past_qualifiers, qualifiers
@@ -283,7 +284,7 @@ class References:
     def _opened(self, said: ReadStatement, at: int) -> str:
         """Return what is in a parenthesis, by what is before it: what a function takes from its arguments, `subscript`, or ""."""
         if said.keys[at - 1] == ")":
-            return "subscript" if _selects(said.keys, at) else ""
+            return "subscript" if self._closed[at].colon is not None else ""
         name = said.keys[at - 1]
         if said.kinds[at - 1] != "word" or at < 2:
             return ""
@@ -523,39 +524,7 @@ def _given(keys: Sequence[str], end: int, within: Sequence[str]) -> Given:
     return "reversed" if within.count("reversed") % 2 and "trimmed" not in functions else "characters"
 
 
-def _selects(keys: Sequence[str], at: int) -> bool:
-    """Return whether a parenthesis selects characters, as the second one in `A (I) (1: N)`."""
-    depth = 0
-    for word in keys[at:]:
-        depth += (word == "(") - (word == ")")
-        if depth == 0 or (depth == 1 and word == ":"):
-            return depth == 1
-    return False
-
-
 _SOME = ItemPart(None, None, is_open=False)
-
-
-class Closed(NamedTuple):
-    """Where a parenthesis is closed, and the last colon directly in it, None if there is none: indexes of words."""
-
-    end: int
-    colon: int | None
-
-
-def parentheses(keys: Sequence[str]) -> dict[int, Closed]:
-    """Return where each parenthesis of some words is closed, by where it is opened."""
-    found: dict[int, Closed] = {}
-    opened: list[tuple[int, int | None]] = []
-    for at, word in enumerate(keys):
-        if word == "(":
-            opened.append((at, None))
-        elif word == ":" and opened:
-            opened[-1] = (opened[-1][0], at)
-        elif word == ")" and opened:
-            start, colon = opened.pop()
-            found[start] = Closed(at, colon)
-    return found | {start: Closed(len(keys), colon) for start, colon in opened}
 
 
 def item_part(keys: Sequence[str], at: int, closed: Mapping[int, Closed]) -> ItemPart | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
+from .grouping import closed
 from .naming import qualifiers
 from .resources import Resolved
 
@@ -213,15 +214,15 @@ class Values:
         """
         found: list[int] = []
         keys = said.keys
-        depth = 0
         while at < end:
             word = keys[at]
             at += 1
-            if word in "()":
-                depth += (word == "(") - (word == ")")
-            elif word == ":" and depth and found:
-                found.pop()
-            elif depth == 0 and word in self._names.known:
+            if word == "(":
+                close = closed(keys, at - 1)
+                if found and ":" in keys[at:close]:
+                    found.pop()
+                at = close + 1
+            elif word in self._names.known:
                 of = qualifiers(keys[:end], at)
                 at += 2 * len(of)
                 means = self._names.mean(word, of)[:MAX_SAME]

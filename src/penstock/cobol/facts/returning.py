@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from .arguments import written
+from .grouping import behind_groups, outermost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,10 +29,8 @@ class Receiver(NamedTuple):
 
 def behind(said: ReadStatement) -> Receiver:
     """Return the receiver after RETURNING or GIVING of a CALL or INVOKE."""
-    depth = 0
-    for at, word in enumerate(said.keys):
-        depth += (word == "(") - (word == ")")
-        if depth == 0 and at > 1 and word in _BACK:
+    for at, word in outermost(said.keys):
+        if at > 1 and word in _BACK:
             return Receiver(_names(said, at + 2 if said.keys[at + 1 : at + 2] == ("INTO",) else at + 1)[:1])
     return Receiver()
 
@@ -59,49 +58,34 @@ def around(said: ReadStatement, at: int) -> Receiver:
 
 def _outside(keys: Sequence[str], wanted: str) -> int:
     """Return the index of the first occurrence of a word outside of parentheses; 0 if there is none."""
-    depth = 0
-    for at, word in enumerate(keys):
-        depth += (word == "(") - (word == ")")
-        if depth == 0 and word == wanted:
-            return at
-    return 0
+    return next((at for at, word in outermost(keys) if word == wanted), 0)
 
 
 def _behind_arguments(keys: Sequence[str], at: int) -> int:
     """Return the index after a name, the methods that follow it, and the parentheses after each."""
-    at += 1
-    depth = 0
-    while at < len(keys):
-        if depth == 0 and keys[at] == ":" and keys[at + 1 : at + 2] == (":",):
-            at += 3
-            continue
-        depth += (keys[at] == "(") - (keys[at] == ")")
-        if depth == 0 and keys[at] != ")":
-            break
-        at += 1
+    at = behind_groups(keys, at + 1)
+    while keys[at : at + 2] == (":", ":"):
+        at = behind_groups(keys, at + 3)
     return at
 
 
 def _names(said: ReadStatement, at: int) -> tuple[str, ...]:
     """Return the consecutive items from a word on, each with its qualifiers and subscripts."""
     found: list[list[str]] = []
-    depth = 0
     keys, texts, kinds = said.keys, said.texts, said.kinds
     while at < len(keys):
-        if depth == 0 and keys[at] in {"OF", "IN"} and found and at + 1 < len(keys):
-            found[-1] += texts[at : at + 2]
-            at += 2
-            continue
-        if keys[at] in "()" or depth:
-            if not found:
-                break
-            found[-1].append(texts[at])
+        end = at + 1
+        if found and keys[at] == "(":
+            end = behind_groups(keys, at)
+            found[-1] += texts[at:end]
+        elif found and keys[at] in {"OF", "IN"} and end < len(keys):
+            end += 1
+            found[-1] += texts[at:end]
         elif kinds[at] != "word" or keys[at] in _ENDS:
             break
         elif keys[at] != "ROUNDED":
             found.append([texts[at]])
-        depth += (keys[at] == "(") - (keys[at] == ")")
-        at += 1
+        at = end
     return tuple(map(written, found))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..words import vocabulary
 from .execs import body, tokens
+from .grouping import outermost
 from .host_variables import host_variables
 from .resources import PreparedSql, SqlOperation
 
@@ -187,12 +188,8 @@ def _verb(upper: list[str]) -> str:
     """Return the verb of a statement; after WITH, the first one outside of parentheses."""
     if upper[0] != "WITH":
         return upper[0]
-    depth = 0
-    for word in upper:
-        depth += (word == "(") - (word == ")")
-        if depth == 0 and word in {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"}:
-            return word
-    return "SELECT"
+    verbs = {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"}
+    return next((word for _, word in outermost(upper) if word in verbs), "SELECT")
 
 
 def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..program import key
+from .grouping import outermost
 from .resolving import literal
 from .resources import ReachedValues, Resolved
 
@@ -71,11 +72,9 @@ class Unseen:
         """Yield the undeclared names that a MOVE of one literal or item fills, without parts and occurrences."""
         if said.keys[2:3] != ("TO",):
             return
-        depth = 0
-        for at, word in enumerate(said.keys[3:], 3):
-            depth += (word == "(") - (word == ")")
+        for at, word in outermost(said.keys, 3):
             beside = {*said.keys[at - 1 : at], *said.keys[at + 1 : at + 2]}
-            is_name = said.kinds[at] == "word" and not depth and not beside & {"OF", "IN", "("}
+            is_name = said.kinds[at] == "word" and not beside & {"OF", "IN", "("}
             if is_name and word not in {"OF", "IN"} and not self._names.mean(word):
                 yield word
 

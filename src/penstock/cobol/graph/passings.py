@@ -10,7 +10,8 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 from ..facts.data import MoveWay
-from ..facts.references import item_part, parentheses
+from ..facts.grouping import parentheses
+from ..facts.references import item_part
 from ..program import key
 from .naming import program_name
 from .values import Passing, ProgramEntry
