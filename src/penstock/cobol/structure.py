@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 Kind = Literal["program", "function", "class", "method", "copybook"]
 """The kind of a unit of source; `copybook` is code outside of any unit."""
 
+_TYPE = re.compile(r" AS (?:TYPE )?[^\s\[]+(?:\[[^\]]*\]+)?", re.IGNORECASE)
+"""The type of a parameter that Micro Focus declares in place: `USING LINES AS BINARY-LONG ROWS AS LIST[TYPE ROW]`."""
 _ELSEWHERE = re.compile(r"(?<![\w-])(?:EXTERNAL|PROTOTYPE)(?![\w-])")
 _MODERN = frozenset({"DECLARE", "TRY"})
 """The statements with which a method may begin, in addition to the verbs known everywhere."""
@@ -369,10 +371,8 @@ class _Walk:
             words = [self._code[slice(*found.span())] for found in USING.finditer(self._folded, *entry.span("using"))]
             # What follows RETURNING is written, not passed; a bare number is not a name (BY VALUE 4).
             returning = next((n for n, word in enumerate(words) if fold(word) in {"RETURNING", "GIVING"}), len(words))
-            given = words[:returning]
-            # Micro Focus declares parameters in place: `USING LINE-COUNT AS BINARY-LONG OWNER AS TYPE ACCOUNT`.
-            declared = [word for word, behind in pairwise(given) if fold(behind) == "AS"]
-            draft.using = tuple(declared or (word for word in given if not word.isdecimal()))
+            given = _TYPE.sub("", " ".join(words[:returning])).split()
+            draft.using = tuple(word for word in given if not word.isdecimal())
             draft.returning = next(iter(words[returning + 1 :]), "")
         return True
 
