@@ -275,6 +275,23 @@ def test_a_name_leads_to_the_program_of_the_same_file_before_that_of_another(mil
     assert names.piece("INNER", "b.cbl") == DocumentLink("INNER", "programs/INNER.1")
 
 
+def test_an_entry_of_two_programs_leads_to_the_nearer_one(millwater: Made) -> None:
+    """A program of that name is nearer than both."""
+    told = millwater.estate["programs"]["MWB020"]
+    entry = {"entry_points": [{"name": "'IN'", "line": 9}]}
+    programs = {
+        page: {
+            **told,
+            "header": {**told["header"], "program_id": page, "file_name": f"{page}/p.cbl"},
+            "calling_context": {**told["calling_context"], **entry},
+        }
+        for page in ("A", "B")
+    }
+    assert [pages.NameIndex(programs).program("IN", f"{folder}/x.cbl").page for folder in "ABC"] == ["A", "B", "A"]
+    own = {**told, "header": {**told["header"], "program_id": "IN", "file_name": "C/p.cbl"}}
+    assert pages.NameIndex({**programs, "IN": own}).program("IN", "B/x.cbl").page == "IN"
+
+
 def test_whatever_names_a_copybook_leads_to_it(site: dict[str, str], millwater: Made) -> None:
     """Programs, parts, their Markdown and the data dictionary link to the copybook's line; copied paragraphs are linked too."""
     assert '<td><a href="copybooks/MWCUST.html">MWCUST</a></td>' in site["parts.html"]

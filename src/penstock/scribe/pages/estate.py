@@ -205,9 +205,11 @@ class NameIndex:
             own.append(((header["program_id"] or "").upper(), page))
             points = document["calling_context"]["entry_points"]
             entries += [(entry["name"].strip("'\"").upper(), page) for entry in points]
-        # Only after all programs have their own names: an ENTRY may have the name of a program in another file.
+        # An ENTRY may have the name of a program in another file, whose own name wins.
+        programs_own = frozenset(self._pages)
         for name, page in entries:
-            self._pages.setdefault(name, [page])
+            if name not in programs_own:
+                self._pages.setdefault(name, []).append(page)
         places = {
             page: _place(document["header"])._replace(has_external_name=_has_external_name(document))
             for page, document in programs.items()
