@@ -138,6 +138,9 @@ def job(text: str = JOB) -> Member:
         ("a/JOB1.txt", JOB, "jcl"),
         ("a/P.prc", PROC, "proc"),
         ("a/P", PROC, "proc"),
+        ("a/P.jcl", PROC, "proc"),
+        ("a/S.jcl", "//* steps alone\n//S EXEC PGM=PAY\n", "jcl"),
+        ("a/S", "//* steps alone\n//S EXEC PGM=PAY\n", "proc"),
         ("a/C.prc", fixed("READ-IT.", "    READ F."), None),  # a COPY may name it
         ("a/Q.prc", "//* nothing yet", "proc"),
         ("a/JOB2.txt", "/SET JRCODE=000;\n/RUN PAY010,FIL=PAYLML,DEV=MSD;\n/> ;\n", "jsl"),

@@ -318,6 +318,20 @@ def test_a_job_has_procedures_of_its_own() -> None:
     }
 
 
+def test_steps_without_a_card_are_a_job_unless_others_run_or_include_them() -> None:
+    """The card of a job may be added when it is submitted; the member is then the job, as long as no other one needs it."""
+    steps = b"//* what runs each night\n//S EXEC PGM=PAY\n//OUT DD DSN=A.B,DISP=SHR\n"
+
+    def jobs(files: dict[str, bytes]) -> set[str]:
+        return {str(edge.target) for edge in graph_of(files).edges() if edge.target.kind == "job"}
+
+    assert jobs({"NIGHT.jcl": steps}) == {"NIGHT"}
+    assert jobs({"PART.jcl": steps, "WHOLE.jcl": b"//WHOLE JOB\n//T EXEC PART\n"}) == {"WHOLE"}
+    assert jobs({"PART.jcl": steps, "WHOLE.jcl": b"//WHOLE JOB\n// INCLUDE MEMBER=PART\n"}) == {"WHOLE"}
+    assert jobs({"PART.jcl": steps, "NIGHT.jcl": b"//T EXEC PART\n"}) == {"NIGHT"}
+    assert jobs({"PROC.jcl": b"//PROC PROC\n" + steps}) == set()
+
+
 def test_the_other_parts_of_a_group_are_not_touched_by_one() -> None:
     """The tree continues from a field to the group that contains it, but not to the other fields of that group."""
     assert "MWB010.RD-INDEX-M3 part of MWB010.MWREAD-RECORD" in is_edges("MWB010.RD-INDEX-M3", depth=3)

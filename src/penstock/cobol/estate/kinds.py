@@ -107,6 +107,7 @@ _SCRIPT = re.compile(rf"(?i)(?<![\w-])(?:{_TOOLS})(?![\w-])|(?<!\w)DD_\w+=|(?<!\
 _SETS = re.compile(r"(?i)(?:(?:export|set|setenv|declare|typeset)[ \t]|[a-z_]\w*=)")
 """A command that sets a variable."""
 _CARD = re.compile("^//", re.MULTILINE)
+_PROC = re.compile(r"^//\S*[ ]+PROC(?:[ ]|$)", re.MULTILINE | re.IGNORECASE)
 _MARGIN = re.compile(r"(?:[ ]*\n)*([ ]+)//[\w$#@*]")
 """Blanks before the first card: a job pasted from a screen or an editor brings the margin along, before every card."""
 _CONTROLS = frozenset({"", "ctl", "cntl", "ctc", "parm", "parms", "sysin", "card", "cards"})
@@ -169,6 +170,8 @@ def kind_of(name: str, head: bytes) -> Kind | None:
         return None  # other systems use these suffixes for anything
     if said is None or said == "ddl":
         return by_name
+    if by_name == "jcl" and said == "proc" and _PROC.search(decoded(head[:HEAD_BYTES])) is None:
+        return by_name  # steps alone: the card of their job is added when they are submitted
     if by_name == "cobol":
         return said if said not in {"copybook", "dclgen"} else by_name  # a header may follow the first bytes
     if by_name in {"copybook", "dclgen"} and said not in {"cobol", "copybook", "dclgen"}:

@@ -80,18 +80,21 @@ class JobSteps:
         for member in members:
             if member.control:
                 self._control.setdefault(key(member.name), []).append((member, member.control))
-        self._included = {key(name) for member in members for job in member.jobs for name in job.includes}
+        all_jobs = [job for member in members for job in member.jobs]
+        self._of_others = {key(name) for job in all_jobs for name in job.includes}
+        """The members that others include or run as procedures."""
+        self._of_others |= {key(step.procedure) for job in all_jobs for step in job.steps if step.procedure}
 
     def jobs(self) -> Iterator[tuple[Member, Job]]:
         """Yield the jobs, with includes in place, each with its member.
 
-        A member of steps alone is a job whose JOB card is added elsewhere, unless it is a procedure or included.
+        A member of steps alone is a job whose JOB card is added elsewhere, unless others run it as a procedure or include it.
         """
         for member in self._members:
             has_card = any(job.kind == "job" for job in member.jobs)
             for job in member.jobs:
                 alone = job.kind == "fragment" and not has_card and member.kind == "jcl"
-                if job.kind == "job" or (alone and key(member.name) not in self._included):
+                if job.kind == "job" or (alone and key(member.name) not in self._of_others):
                     yield member, included(job, self._cards_near(member.path))
 
     def steps(self, member: Member, job: Job) -> Iterator[RunningStep]:
