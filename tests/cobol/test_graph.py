@@ -376,6 +376,59 @@ def test_a_copybook_is_called_as_it_is_copied_whatever_remark_its_file_has() -> 
         assert {node.name for node in graph.nodes() if node.kind == "copybook"} == {"RATE"}
 
 
+def test_a_filler_is_called_as_its_first_condition() -> None:
+    """Each FILLER with level 88s is a field of its own, whatever group it is in, and any of its conditions finds it."""
+    source = sources.fixed(
+        "PROGRAM-ID. SWITCHES.",
+        "DATA DIVISION.",
+        "WORKING-STORAGE SECTION.",
+        "01  FILLER PIC X.",
+        "    88  AT-END-OF-FILE VALUE 'Y'.",
+        "    88  MORE-TO-READ VALUE 'N'.",
+        "01  G.",
+        "    05  PIC X.",
+        "        88  IS-BAD VALUE 'Y'.",
+        "    05  FILLER PIC X.",
+        "PROCEDURE DIVISION.",
+        "FIRST-ONE.",
+        "    SET AT-END-OF-FILE TO TRUE.",
+        "SECOND-ONE.",
+        "    IF MORE-TO-READ AND IS-BAD MOVE SPACES TO G.",
+    )
+    graph = graph_of({"SWITCHES.cbl": source.encode()})
+
+    def found(name: str) -> set[str]:
+        return {f"{edge.source} {edge.verb} {edge.target}" for edge in impact(graph, name, depth=1).edges}
+
+    of_file = {
+        "SWITCHES.FIRST-ONE writes SWITCHES.AT-END-OF-FILE",
+        "SWITCHES.SECOND-ONE reads SWITCHES.AT-END-OF-FILE",
+    }
+    assert found("AT-END-OF-FILE") == found("MORE-TO-READ") == found("SWITCHES.MORE-TO-READ") == of_file
+    assert found("IS-BAD") == {"SWITCHES.SECOND-ONE reads SWITCHES.IS-BAD", "SWITCHES.IS-BAD part of SWITCHES.G"}
+
+
+def test_a_condition_means_every_item_that_has_it() -> None:
+    """A FILLER of one program and an item of another have a condition of one name: both are meant."""
+    texts = {
+        name: sources.fixed(
+            f"PROGRAM-ID. {name}.",
+            "DATA DIVISION.",
+            "WORKING-STORAGE SECTION.",
+            f"01  {item} PIC X.",
+            "    88  DONE VALUE 'Y'.",
+            "PROCEDURE DIVISION.",
+            "    SET DONE TO TRUE.",
+        ).encode()
+        for name, item in (("ONE", "FILLER"), ("TWO", "SWITCH"))
+    }
+    graph = graph_of({f"{name}.cbl": text for name, text in texts.items()})
+    assert [str(node) for node in nodes_named(graph, "DONE")] == ["ONE.DONE", "TWO.SWITCH"]
+    assert [str(node) for node in nodes_named(graph, "TWO.DONE")] == ["TWO.SWITCH"]
+    copies = graph_of({"a/TWO.cbl": texts["TWO"], "b/TWO.cbl": texts["TWO"]})
+    assert len(nodes_named(copies, "TWO.DONE")) == 2
+
+
 def test_a_section_stands_for_its_paragraphs() -> None:
     """Where a shop performs sections, their names are those that are known; something that has the name itself comes first."""
     lines = (

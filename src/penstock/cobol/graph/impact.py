@@ -155,13 +155,10 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
         called, dot, rest = wanted.partition(".")
         others = {f"{part.name}{dot}{rest}".upper() for part in graph.called(called)}
         found = [node for node in nodes if node.name.upper() in others]
-    if not found:
-        found = [
-            field.node
-            for part in graph.parts
-            for field in part.fields
-            if kind in {None, "field"} and any(wanted in {one, f"{part.name}.{one}"} for one in field.conditions)
-        ]
+    if kind in {None, "field"}:
+        of_conditions = list(_with_condition(graph, wanted))
+        if not found or not set(found).isdisjoint(of_conditions):  # a FILLER has the name of its first level 88
+            found = [*found, *of_conditions]
     if not found and kind in {None, "field"}:
         found = list(_generated(graph, wanted))
     instances = _instances(graph, [node for node in found if node.kind == "field"])
@@ -180,6 +177,16 @@ def _in_order(name: str, wanted: str) -> bool:
         return False
     rest = iter(parts)
     return all(one in rest for one in [parts[0], *asked[1:]])
+
+
+def _with_condition(graph: EstateGraph, wanted: str) -> Iterator[NodeId]:
+    """Yield the fields that have a level 88 of a name, which its program may qualify."""
+    program, dot, condition = wanted.rpartition(".")
+    for part in graph.parts:
+        if not dot or program in {part.name.upper(), _bare(part.name).upper()}:
+            for field in part.fields:
+                if condition in field.conditions:
+                    yield field.node
 
 
 def _in_section(graph: EstateGraph, wanted: str) -> set[str]:

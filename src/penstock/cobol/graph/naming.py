@@ -45,10 +45,12 @@ def program_name(name: str) -> str:
 def field_names(program: str, items: Sequence[DataItem]) -> tuple[str, ...]:
     """Return the names of the nodes of some items, "" for a FILLER.
 
+    A FILLER with level 88s is called as the first of them: it is used by their names alone.
+
     `PROG.ITEM`; if several items have that name, the whole path, `PROG.RECORD.GROUP.ITEM`; if even that is ambiguous, as
     when one record is copied below two files, the name of the file precedes it, and after that a number is appended.
     """
-    names = [key(item.name) for item in items]
+    names = [key(item.conditions[0].name if item.name == "FILLER" and item.conditions else item.name) for item in items]
     count = Counter(names)
     found: list[str] = []
     taken: set[str] = set()
@@ -62,7 +64,7 @@ def field_names(program: str, items: Sequence[DataItem]) -> tuple[str, ...]:
             path = [own]
             parent = item.parent
             while parent is not None:
-                path.append(names[parent])
+                path.append(key(items[parent].name))
                 parent = items[parent].parent
             name = ".".join(reversed([one for one in path if one != "FILLER"]))
             if name in taken and item.file:
