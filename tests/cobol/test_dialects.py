@@ -386,6 +386,22 @@ def test_a_screen_is_no_console() -> None:
     ]
 
 
+def test_a_window_is_closed_by_its_handle() -> None:
+    """CLOSE WINDOW takes the item that DISPLAY put the handle into; any other CLOSE has files."""
+    found = read(
+        *(
+            "DATA DIVISION.",
+            "WORKING-STORAGE SECTION.",
+            "77  H HANDLE OF WINDOW.",
+            "77  F PIC X.",
+            "PROCEDURE DIVISION.",
+        ),
+        *("MAIN.", "    DISPLAY FLOATING WINDOW HANDLE IS H.", "    CLOSE WINDOW H.", "    CLOSE F."),
+    )
+    assert [(one.name, one.written_lines, one.read_lines) for one in found.items] == [("H", (9,), (10,)), ("F", (), ())]
+    assert 10 not in {line for one in found.undeclared for line in one.lines}
+
+
 def test_what_the_system_says_does_not_come_from_the_console() -> None:
     """Nor is a window, whose handle is in an item, a console of that name."""
     found = read(

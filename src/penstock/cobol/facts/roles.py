@@ -105,7 +105,8 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     STRANGE: (NONE, {}),
     "ALLOCATE": (WRITE, {"RETURNING": WRITE}),
     "FREE": (WRITE, {}),
-    **dict.fromkeys(vocabulary("ALTER OPEN CLOSE USE ENTRY COPY EXIT CONTINUE NEXT REPLACE NOTE"), (NONE, {})),
+    "CLOSE": (NONE, {"WINDOW": READ}),  # the handle that DISPLAY gave; else files
+    **dict.fromkeys(vocabulary("ALTER OPEN USE ENTRY COPY EXIT CONTINUE NEXT REPLACE NOTE"), (NONE, {})),
 }
 _INDICATORS = frozenset({"INDICATOR", "INDICATORS", "INDIC"})
 ROLES_BEHIND = {"MODIFY": READ, "INQUIRE": WRITE, "DISPLAY": READ, "ON EXCEPTION": READ}
