@@ -1549,6 +1549,23 @@ def test_files_named_after_whole_data_sets_are_their_members() -> None:
     assert not any(("bound to" in one or "runs" in one) and "PAYOLD" in one for one in said)
 
 
+@pytest.mark.proves("C-16", "C-17")
+def test_a_member_saved_with_a_remark_in_front_is_the_program_that_runs() -> None:
+    """`PROG PAY.txt` is PAY, whatever its PROGRAM-ID, unless a program or a file is called PAY and nothing else."""
+    files = {
+        "PROG NEW.txt": _READER.encode(),
+        "PROG PAY.txt": _READER.encode(),
+        "COPY OF PAYALL.cbl": _READER.replace("PAY", "OTHER").encode(),
+        "PAYALL.cbl": _READER.replace("PAY", "ALL").encode(),
+        "j.jcl": b"//J JOB\n" + b"".join(b"//%b EXEC PGM=%b\n" % (one, one) for one in (b"NEW", b"PAY", b"PAYALL")),
+    }
+    assert {f"{one.source} {one.target} {one.certainty}" for one in graph_of(files).drawn if one.verb == "runs"} == {
+        "J.NEW PAY@PROG NEW.txt may",
+        "J.PAY PAY@PROG PAY.txt is",
+        "J.PAYALL ALL may",
+    }
+
+
 @pytest.mark.proves("C-17")
 def test_the_files_of_several_programs_of_one_name_may_be_bound() -> None:
     """A step runs one of them: the file of each may be the data set of its DD, as the step may run each."""
@@ -1561,6 +1578,25 @@ def test_the_files_of_several_programs_of_one_name_may_be_bound() -> None:
     edges = [one for one in graph_of(files).drawn if one.verb in {"runs", "bound to"}]
     assert {(one.verb, one.certainty, one.why) for one in edges} == {("runs", "may", why), ("bound to", "may", why)}
     assert len(edges) == 4
+
+
+@pytest.mark.proves("C-17")
+def test_what_one_of_several_programs_does_with_a_data_set_is_in_doubt() -> None:
+    """A step runs one of them: what all do is done, what one does may be. So it is with a program that only its file names."""
+    writer = _READER.replace("COPY REC", "01 R PIC X").replace("READ F.", "READ F. REWRITE R.").encode()
+    files = {
+        "one.cbl": _READER.encode(),
+        "two.cbl": writer,
+        "filed.cbl": writer.replace(b"PAY", b"THREE"),
+        "j.jcl": b"//J JOB\n//S EXEC PGM=PAY\n//DD1 DD DSN=A.B,DISP=SHR\n//T EXEC PGM=FILED\n//DD1 DD DSN=C.D,DISP=SHR\n",
+    }
+    edges = [one for one in graph_of(files).drawn if one.target.name in {"A.B", "C.D"} and one.source.kind == "step"]
+    assert {f"{one.source} {one.verb} {one.target} {one.certainty} {one.why}" for one in edges} == {
+        "J.S reads A.B is ",
+        "J.S writes A.B may several programs are called PAY",
+        "J.T reads C.D may no program is called FILED, a file is",
+        "J.T writes C.D may no program is called FILED, a file is",
+    }
 
 
 @pytest.mark.proves("C-16", "C-17")

@@ -4,7 +4,7 @@ A contained program is visible to the program that directly contains it, a COMMO
 nothing contains are visible to all, and so are methods, by their class. Nearer ones hide others. Of several programs of one name,
 a CALL means those to which AS gives no other name, if there are any, and of these those whose file has it, too: systems that find
 programs by their files never reach a copy under another name. A name that no program has may be that of a file, with or
-without a suffix.
+without a suffix, or its last word: whoever saves members one by one may put a remark in front of them, `PROG PAY01`.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ class NamedEntry(NamedTuple, Generic[_Of]):
     """What whoever looks for the name wants to find."""
 
     @property
-    def file(self) -> str:
-        """The name of the program's file, in capitals and without folders and suffix."""
-        return key(stem(self.place.path))
+    def file_names(self) -> tuple[str, str]:
+        """The name of the program's file, in capitals and without folders and suffix, and that without a remark in front."""
+        whole = key(stem(self.place.path))
+        return whole, whole.rpartition(" ")[2]
 
 
 class ProgramNames(Generic[_Of]):
@@ -61,12 +62,15 @@ class ProgramNames(Generic[_Of]):
         self._above = above
         self._named: dict[str, list[NamedEntry[_Of]]] = {}
         self._filed: dict[str, list[NamedEntry[_Of]]] = {}
+        self._remarked: dict[str, list[NamedEntry[_Of]]] = {}
         paths: set[str] = set()
         for entry in entries:
             self._named.setdefault(entry.name, []).append(entry)
             if entry.place.path not in paths:
                 paths.add(entry.place.path)
-                self._filed.setdefault(entry.file, []).append(entry)
+                whole, bare = entry.file_names
+                self._filed.setdefault(whole, []).append(entry)
+                self._remarked.setdefault(bare, []).append(entry)
 
     def names(self) -> set[str]:
         """Return the names of all entries, and of the files that have programs."""
@@ -82,19 +86,20 @@ class ProgramNames(Generic[_Of]):
         name = self.reached(name)
         found = self._named.get(name)
         if found is None:
-            meant = self._filed.get(name, [])
+            meant = self._filed.get(name) or self._remarked.get(name, [])
         elif len(found) == 1 and not found[0].place.around:
             meant = found
         else:
             meant = _meant(found, caller)
             meant = [one for one in meant if not _is_replaced(one)] or meant
-            meant = [one for one in meant if one.file == name] or meant
+            filed = ([one for one in meant if one.file_names[way] == name] for way in (0, 1))
+            meant = next(filter(None, filed), meant)
         return [one.of for one in meant]
 
     def is_file(self, name: str) -> bool:
         """Return whether a called name leads to programs only because their files have it."""
         name = self.reached(name)
-        return name not in self._named and name in self._filed
+        return name not in self._named and (name in self._filed or name in self._remarked)
 
     def outside(self, name: str) -> str:
         """Return the program that contains the first program of a name; "" if no program has the name, or nothing contains it."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .callees import Callees
     from .copying import CopiedRecords, WrittenPlace
     from .drawing import Drawing
-    from .values import Certainty, FileBinding, FileName, ProgramPart
+    from .values import Certainty, FileBinding, FileName, ProgramPart, Verb
 
 _DIRECTED = "each call here directs the file to another"
 _SET = "a script sets the variable that names the file"
@@ -141,13 +141,30 @@ class Binding:
 
     def _bind(self, use: jobs.StepDataSet) -> None:
         """Add what a step does with a data set, and which files of its programs are bound to it."""
-        files: dict[tuple[int, FileBinding], str] = {}
+        done: dict[Verb, str] = {}
+        is_here = False
         for program in use.step.step.programs:
             found = self._callees.called(program.upper())
             doubt = self._callees.doubt(program.upper(), found)
-            for number, _ in found:
-                files |= {(number, file): doubt for file in self._parts[number].files if use.dd in file.dds}
-        for (number, file), doubt in files.items():
+            ways = []
+            for number in dict.fromkeys(number for number, _ in found):
+                files = [file for file in self._parts[number].files if use.dd in file.dds]
+                self._bind_files(use, number, files, doubt)
+                ways.append(dict(jobs.direction(use, files)) if files else {})
+                is_here = is_here or bool(files)
+            for verb, why in chain.from_iterable(way.items() for way in ways):
+                # Whichever of several programs runs, what all of them do is done.
+                is_sure = not doubt or (len(ways) > 1 and all(verb in way for way in ways))
+                said = why or ("" if is_sure else doubt)
+                done[verb] = said and done.get(verb, said)
+        # JCL says whether a data set is new or old, but seldom whether it is read or written: the programs of the step do.
+        for verb, why in (done if is_here else dict(jobs.direction(use, ()))).items():
+            citations = (*use.citations, *use.step.citations)
+            self._drawing.add(EstateEdge(use.step.node, verb, use.data_set, "may" if why else "is", citations, why))
+
+    def _bind_files(self, use: jobs.StepDataSet, number: int, files: Sequence[FileBinding], doubt: str) -> None:
+        """Bind files of a program to the data set that a step gives to them; `doubt` is why it may not run that program."""
+        for file in files:
             why = file.why(use.data_set.name) or doubt or use.doubt
             certainty: Certainty = "may" if why else "is"
             place = CitedLine(self._parts[number].path, file.line)
@@ -159,10 +176,6 @@ class Binding:
                 self._set.add((number, file.name))
             if not use.is_ignored:
                 self._bound(use.data_set, number, file)
-        # JCL says whether a data set is new or old, but seldom whether it is read or written: the programs of the step do.
-        for verb, why in jobs.direction(use, [file for _, file in files]):
-            citations = (*use.citations, *use.step.citations)
-            self._drawing.add(EstateEdge(use.step.node, verb, use.data_set, "may" if why else "is", citations, why))
 
     def _own_names(self) -> None:
         """Add the files that programs open by their own names: the same name is the same file in every program, perhaps not if it
