@@ -2,9 +2,9 @@
 
 Read as text: the statement that begins on the cited line, up to a line that ends in a period; what a COPY in it brings; the record
 of a screen that it shows; the cursor that it fetches from, the SELECT of its file, the item that has the length of its record, the
-class or the word of a vocabulary that it invokes; and, of code that a precompiler translated, the comments above. An end may be
-named as it is, by what contains it or is contained in it, by its level 88s, its section, its file. Leaves to others: whether a
-statement that has the name does what the edge says.
+file whose records are not here, the class or the word of a vocabulary that it invokes; and, of code that a precompiler translated,
+the comments above. An end may be named as it is, by what contains it or is contained in it, by its level 88s, its section, its
+file. Leaves to others: whether a statement that has the name does what the edge says.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ _TRANSLATED = re.compile(r"(?i)['\"](?:sqlg\w+|DFHEI1|DSNHLI|SQLADDR|IDMS|ADABAS
 _CURSOR = re.compile(r"\bDECLARE\s+([\w-]+)\s[^.]*?\bCURSOR\b.*?END-EXEC", re.DOTALL)
 _SELECT = re.compile(r"\bSELECT\s+(?:OPTIONAL\s+)?([\w-]+)([^.]*(?:\.(?!\s)[^.]*)*)")
 _FILE = re.compile(r"\b[FS]D\s+([\w-]+)([^.]*)\.(.*?)(?=\b[FS]D\s|\bSECTION\b|\Z)", re.DOTALL)
+_WRITTEN = re.compile(r"\b(?:RE)?WRITE\s+([\w-]+)")
 _VARYING = re.compile(r"\bDEPENDING\s+(?:ON\s+)?([\w-]+)")
 _PROCEDURE = re.compile(r"\bPROCEDURE\s+DIVISION\b")
 _CLASS = re.compile(r"([\w-]+)\s+IS\s+CLASS\s+['\"]([\w$-]+)")
@@ -133,11 +134,7 @@ class Citations:
             self._means[found[1]].append(set(_words(found[0])))
         for name, clauses in _SELECT.findall(_PROCEDURE.split(whole, 1)[0]):
             self._means[name].append(set(_words(clauses)))  # its status, its keys, the keys that end its screens
-        for file, clauses, records in _FILE.findall(whole):
-            if lengths := set(_VARYING.findall(clauses)):  # which a READ sets and a WRITE takes
-                declared = chain.from_iterable(map(_DECLARED.findall, records.split("\n")))
-                for name in (file, *(name for _, name in declared)):
-                    self._means[name].append(lengths)
+        self._files(whole)
         self._entries[path] = set(_ENTRY.findall(whole))
         for word, name in _CLASS.findall(whole):
             self._means[word].append({name})
@@ -150,6 +147,20 @@ class Citations:
             given = (f"{word}{hyphen}" if side == "PREFIX" else f"{hyphen}{word}" for hyphen in _HYPHENS)
             self._copied_with[name].update(given)
         self._replaced[path] = [(set(_words(before)), set(_words(after))) for before, after in _REPLACED.findall(whole)]
+
+    def _files(self, whole: str) -> None:
+        """Read the files that a source describes: what the statements that name their records mean besides."""
+        for file, clauses, records in _FILE.findall(whole):
+            if lengths := set(_VARYING.findall(clauses)):  # which a READ sets and a WRITE takes
+                declared = chain.from_iterable(map(_DECLARED.findall, records.split("\n")))
+                for name in (file, *(name for _, name in declared)):
+                    self._means[name].append(lengths)
+            copied = _COPY.findall(records)
+            if copied and not any(map(self._copied.get, copied)):
+                # Its records are not here: what is written and declared nowhere is one.
+                declared = chain.from_iterable(map(_DECLARED.findall, whole.split("\n")))
+                for name in {*_WRITTEN.findall(whole)} - {name for _, name in declared}:
+                    self._means[name].append({file})
 
     def _screen(self, record: _Record, text: str) -> _Record:
         """Return the record that a line is part of: DISPLAY and ACCEPT of a screen mean the items that it names."""

@@ -292,6 +292,51 @@ def test_a_write_of_a_part_of_a_record_writes_nothing_but_on_the_pdp_10() -> Non
     assert [use.verb for use in file.uses] == ["OPEN", "CLOSE"]
 
 
+@pytest.mark.parametrize(
+    ("opened", "written"),
+    [
+        ("OUTPUT LIST", {"LIST": ["WRITE"], "OTHER": []}),
+        ("I-O LIST INPUT OTHER", {"LIST": ["WRITE"], "OTHER": []}),
+        ("OUTPUT LIST OTHER", {"LIST": [], "OTHER": []}),  # of which one is not known
+        ("OUTPUT KEYS INPUT OTHER", {"LIST": [], "OTHER": []}),
+    ],
+)
+def test_a_record_of_a_missing_copybook_is_of_the_only_file_that_may_have_it(
+    opened: str, written: dict[str, list[str]]
+) -> None:
+    """A WRITE of what nothing declares is of the file that is written and whose records are not here; of that alone."""
+    found = told(
+        fixed(
+            "IDENTIFICATION DIVISION.",
+            "PROGRAM-ID. F.",
+            "ENVIRONMENT DIVISION.",
+            "INPUT-OUTPUT SECTION.",
+            "FILE-CONTROL.",
+            "    SELECT KEYS ASSIGN TO KEYS.",
+            "    SELECT LIST ASSIGN TO LIST.",
+            "    SELECT OTHER ASSIGN TO OTHER.",
+            "DATA DIVISION.",
+            "FILE SECTION.",
+            "FD  KEYS.",
+            "01  KEYS-REC PIC X.",
+            "FD  LIST.",
+            "    COPY GONE.",
+            "FD  OTHER.",
+            "    COPY ALSOGONE.",
+            "WORKING-STORAGE SECTION.",
+            "01  NO-RECORD PIC X.",
+            "PROCEDURE DIVISION.",
+            "MAIN.",
+            f"    OPEN {opened}.",
+            "    WRITE LIST-REC.",
+            "    WRITE NO-RECORD.",
+            "    WRITE KEYS-REC.",
+        )
+    ).files
+    writes = {file.name: [use.verb for use in file.uses if use.verb != "OPEN"] for file in found}
+    assert writes == {"KEYS": ["WRITE"], **written}
+
+
 def test_a_file_is_created_read_updated_and_deleted_where_its_statements_say() -> None:
     """A sort reads the files in USING and creates those in GIVING."""
     rows = {one.resource: (one.create, one.read, one.update, one.delete) for one in told(FILES).crud}

@@ -48,6 +48,7 @@ _BEHIND_KEYS = frozenset({"BUFFER", "DUPLICATE", "NOMINAL", "TRACK-AREA"})
 _BETWEEN_KEYS = frozenset({"IS", "ARE", "=", "SOURCE"})
 _SIZES = frozenset({"IS", "CONTAINS", "VARYING", "IN", "SIZE", "FROM", "TO"})
 _MODES = frozenset({"INPUT", "OUTPUT", "I-O", "EXTEND"})
+_WRITES = frozenset({"WRITE", "REWRITE"})
 _VERBS = ("OPEN", "CLOSE", "READ", "DELETE", "START", "RETURN", "WRITE", "REWRITE", "RELEASE", "SORT", "MERGE")
 _LABELS = frozenset({"S", "AS", "UT", "UR", "DA"})
 _UNIT = re.compile(r"(?P<unit>SYS\d{3})-(?:UT|UR|DA)-\d++[A-Z]?(?:-[A-Z])?(?:-(?P<name>[A-Z0-9$#@]{2,}))?")
@@ -413,14 +414,28 @@ def _uses(
         if item.file is not None and key(item.file) in parted and item.name != "FILLER"
     }
     by_record |= {key(items[index].name): file for file, indexes in records.items() for index in indexes}
+    declared = {key(item.name) for item in items}
+    hidden = _hidden(code, records)
     uses: dict[str, list[FileUse]] = {}
     for said in code.of(*_VERBS) if records else ():
-        for name, mode in _named(said, by_record):
+        for named, mode in _named(said, by_record):
+            is_hidden = not named and said.verb in _WRITES and said.operand not in declared
+            name = hidden if is_hidden else named
             if name in records:
                 uses.setdefault(name, []).append(
                     FileUse(said.verb, said.line, said.end_line, mode, said.copybook, said.header)
                 )
     return uses
+
+
+def _hidden(code: Code, records: dict[str, list[int]]) -> str:
+    """Return the only file that is written and has no record, because its copybook is not here; "" if there are several.
+
+    A WRITE of a record that nothing declares can only be of this one.
+    """
+    opened = (one for said in code.of("OPEN") for one in _named(said, {}))
+    written = {name for name, mode in opened if mode not in {None, "INPUT"} and records.get(name) == []}
+    return written.pop() if len(written) == 1 else ""
 
 
 def _named(said: ReadStatement, by_record: dict[str, str]) -> list[tuple[str, str | None]]:
