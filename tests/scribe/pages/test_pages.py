@@ -292,6 +292,18 @@ def test_an_entry_of_two_programs_leads_to_the_nearer_one(millwater: Made) -> No
     assert pages.NameIndex({**programs, "IN": own}).program("IN", "B/x.cbl").page == "IN"
 
 
+def test_a_program_is_linked_by_its_file(millwater: Made) -> None:
+    """A job means the one of two programs of a name whose file has it, and the program whose file alone has it."""
+    told = millwater.estate["programs"]["MWB020"]
+    programs = {
+        page: {**told, "header": {**told["header"], "program_id": "PAY", "file_name": f"src/{file}"}}
+        for page, file in (("NEW", "PROG PAYNEW.txt"), ("PAY", "PROG PAY.txt"))
+    }
+    names = pages.NameIndex(programs)
+    assert names.piece("PAY", "jcl/J.jcl") == DocumentLink("PAY", "programs/PAY")
+    assert names.piece("PAYNEW", "jcl/J.jcl") == DocumentLink("PAYNEW", "programs/NEW")
+
+
 def test_whatever_names_a_copybook_leads_to_it(site: dict[str, str], millwater: Made) -> None:
     """Programs, parts, their Markdown and the data dictionary link to the copybook's line; copied paragraphs are linked too."""
     assert '<td><a href="copybooks/MWCUST.html">MWCUST</a></td>' in site["parts.html"]

@@ -247,7 +247,8 @@ class NameIndex:
         def near(page: str) -> tuple[bool, int]:
             return self._paths[page] == file, shared_folders(self._paths[page], file)
 
-        return max(self._pages.get(name.upper(), ()), key=near, default=None)
+        pages, meant = self._pages.get(name.upper(), ()), self._called.called(name.upper())
+        return max([page for page in pages if page in meant] or pages or meant, key=near, default=None)
 
     def called_page(self, name: str, caller: Json) -> str | None:
         """Return the page of what a program means by a name; a contained program is visible in few places.
