@@ -26,6 +26,18 @@ def test_a_value_ends_where_it_ends(value: bytes, behind: bytes) -> None:
     assert inside.at == len(value)
 
 
+@given(st.lists(st.sampled_from([b'\\"', b"\\\\", b"\\n", b"a", b"]", b"{"])), st.integers(0, 2))
+@example([b'\\"', b"]"], 1)
+@example([b"\\\\"], 1)
+@example([b"\\\\", b'\\"', b"]"], 1)
+def test_a_text_ends_at_the_first_quote_that_is_not_escaped(parts: list[bytes], levels: int) -> None:
+    """Any row of escapes, and brackets that mean nothing, at any depth, even if the text may hold only a few quotes in one go."""
+    raw = b"[" * levels + b'"' + b"".join(parts) + b'"' + b"]" * levels
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_slices, "_QUOTES", len(parts) % 3)
+        assert JsonReader(raw + b',"').skip() == Slice(0, len(raw))
+
+
 @given(objects_json)
 def test_the_value_of_a_name_is_what_python_reads(raw: bytes) -> None:
     """Of repeated names the last one counts."""

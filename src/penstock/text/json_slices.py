@@ -24,7 +24,9 @@ _QUOTES = 16
 # bytes a round until it has ended, so it is bounded; a possessive one keeps nothing, and must not hold alternatives (CPython
 # gh-106052).
 _ROUNDS = 10_000
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+# From quote to quote, which is several times as fast as escape by escape: one after a single backslash goes on, one after none is
+# the end. A text with more backslashes before a quote, or with more quotes than that, is read by its escapes.
+_STRING = rb'"(?>[^"]*+(?>(?:(?<=[^\\]\\)"[^"]*+){0,%d})(?<!\\)"' % _ROUNDS + rb'|[^"\\]*+(?:\\.[^"\\]*+)*+")'
 
 
 def _nested(levels: int) -> bytes:
