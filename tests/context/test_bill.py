@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.wires.strategies import MESSAGES, TELLERS, Call, Round, Story, stories
 
 from penstock.context.bill import Bill, bill, bill_of
-from penstock.context.sized import Sized, size_of, total
+from penstock.context.sized import MESSAGE_TOKENS, Sized, size_of, total
 from penstock.errors import CallerError
 from penstock.models.sizes import size_of as provider_size
 from penstock.text.tokens import Count, Tokens
@@ -59,6 +59,7 @@ def test_the_items_of_any_request_add_up(data: st.DataObject, wire: str, model: 
     made = bill_of(transcript, counter, reserve_tokens=1_000)
     assert made.input.high == sum(item.count.high for item in made.items) == size_of(transcript, counter)
     assert made.input.low == sum(item.count.low for item in made.items)
+    assert made.input.low == Sized(transcript, counter).low + MESSAGE_TOKENS * len(transcript.visible())
     assert made.input.low <= made.input.tokens <= made.input.high
     assert made.tokens == made.input.high + 1_000
     for share in (0.0, 0.05, 1.1):

@@ -567,7 +567,7 @@ def test_room_is_left_for_the_shortest_reply_that_can_be_asked_for() -> None:
 def test_a_request_whose_low_end_just_fills_the_window_is_not_certain_not_to_fit() -> None:
     """It is sent as it is, since the provider counts; in a window one token smaller it is reduced before sending."""
     whole = Sized(load_request(request_of(chat(result_lines=400), "openai-chat"), "openai-chat"), COUNTER)
-    low = sum(count.low for count in whole.parts())
+    low = whole.low
     assert recovery.trim(Situation(sized=whole, budget=Budget(low))) is None
     assert isinstance(recovery.trim(Situation(sized=whole, budget=Budget(low - 1))), recovery.SendSmaller)
 

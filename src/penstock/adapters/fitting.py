@@ -336,7 +336,7 @@ class Fitting(Generic[M]):
         fault = fault_of(
             body,
             self._wire,
-            estimated_tokens=sum(count.low for count in sized.parts()),
+            estimated_tokens=sized.low,
             window_tokens=self.window_tokens,
             taken_tokens=self._memory.taken_tokens,
             asked_tokens=asked_tokens,

@@ -293,7 +293,7 @@ class Asking:
         fault = fault_of(
             body,
             model.wire,
-            estimated_tokens=sum(count.low for count in sized.parts()),
+            estimated_tokens=sized.low,
             window_tokens=session.state.limits.window_tokens,
             taken_tokens=taken_tokens,
             asked_tokens=step.reserve_tokens,

@@ -318,7 +318,7 @@ class Course:
         fault = fault_of(
             body,
             self.settings.wire,
-            estimated_tokens=sum(count.low for count in sized.parts()),
+            estimated_tokens=sized.low,
             window_tokens=self._window_tokens(),
             asked_tokens=reserve_tokens or None,
             cuts_silently=self._cuts_silently,

@@ -167,7 +167,7 @@ def trim(
 
     # The low end decides because trimming without being asked is the worse mistake: a refusal costs one call and brings a number;
     # what was cut for nothing is lost.
-    is_too_large = sum(count.low for count in sized.parts()) > situation.budget.context_tokens
+    is_too_large = sized.low > situation.budget.context_tokens
     rules = [fits_by_our_count] if is_too_large else []
     if situation.told:
         # Most requests are far below the window, and a likelihood costs a hundred times as much as the bound.

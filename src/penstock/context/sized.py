@@ -40,6 +40,8 @@ class MeasuredMessage(NamedTuple):
     counter: TokenCounter
     parts: tuple[Count, ...]
     """The tokens of each part, in the order of the parts."""
+    low: int
+    """The tokens of a whole message at least, without its frame."""
     high: int
     """The tokens of a whole message at most, its frame included."""
     counts: KindCounts
@@ -62,8 +64,8 @@ def measure_entries(entries: Sequence[Entry], counter: TokenCounter) -> list[Mea
 
     def measured(entry: Entry) -> MeasuredMessage:
         parts = tuple([_counted(part, counts) for part in entry.parts])
-        high = MESSAGE_TOKENS + sum([count.high for count in parts])
-        message = MeasuredMessage(counter, parts, high, entry_counts(entry, parts))
+        low, high = sum([count.low for count in parts]), sum([count.high for count in parts])
+        message = MeasuredMessage(counter, parts, low, MESSAGE_TOKENS + high, entry_counts(entry, parts))
         entry.counts[:] = [message]
         return message
 
@@ -137,30 +139,33 @@ class Sized:
         return self._handoffs[session_id]
 
     @cached_property
+    def _messages(self) -> list[MeasuredMessage]:
+        """The measure of each message that is shown."""
+        return measure_entries(self.transcript.visible(), self.counter)
+
+    @cached_property
+    def low(self) -> int:
+        """The tokens of the request at least: what is more than a window certainly does not fit."""
+        return sum(count.low for count in self.beside().values()) + sum([message.low for message in self._messages])
+
+    @cached_property
     def high(self) -> int:
         """The tokens of the request at most: the size that plans use."""
-        return self.fixed_high + high_of(self.transcript.visible(), self.counter)
+        return self.fixed_high + sum([message.high for message in self._messages])
 
     @property
     def fixed_high(self) -> int:
         """The tokens at most of what is not among the messages."""
         return sum(count.high for count in self.beside().values())
 
-    def parts(self) -> Iterator[Count]:
-        """Yield the count of everything in the request, without frames of messages."""
-        yield from self.beside().values()
-        for message in measure_entries(self.transcript.visible(), self.counter):
-            yield from message.parts
-
     @cached_property
     def counts(self) -> KindCounts:
         """The likely tokens of the request by kind of content."""
-        shown = self.transcript.visible()
         beside = self.beside()
         # The form of a reply is a schema, as those of tools are.
         schemas = beside["tools"].tokens + beside["reply schema"].tokens
         fixed = counts_of([("system", beside["system"].tokens), ("tools", schemas)])
-        return sum_of([fixed, *[message.counts for message in measure_entries(shown, self.counter)]])
+        return sum_of([fixed, *[message.counts for message in self._messages]])
 
     def count(self, text: str) -> Count:
         """Return what a text takes."""

@@ -317,6 +317,8 @@ class Passage:
     def _counts(self, edits: tuple[Edit, ...]) -> KindCounts:
         """Return the request's size with these cuts, by our count."""
         original = self.course.original
+        if edits == original.transcript.edits:
+            return original.counts
         return original.showing(replace(original.transcript, edits=edits)).counts
 
 

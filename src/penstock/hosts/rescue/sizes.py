@@ -152,7 +152,7 @@ def _count(said: Sequence[Said], wire: str, counter: TokenCounter) -> _Counted:
     transcript = load(whole_messages(said), wire)
     sized = Sized(transcript, counter)
     likely = sum(sized.counts.tokens)
-    least = min(sum(part.low for part in sized.parts()), likely * _LEAST_TENTHS // 10)
+    least = min(sized.low, likely * _LEAST_TENTHS // 10)
     parts = [part for entry in transcript.entries for part in entry.parts]
     inner = [one for part in parts for one in (part.parts if isinstance(part, ToolResult) else (part,))]
     media = sum(len(one.data) // _CHARS_PER_TOKEN for one in inner if isinstance(one, Media))
