@@ -68,6 +68,18 @@ def test_a_program_may_be_called_what_a_file_of_credentials_is(tmp_path: Path) -
         assert document(["a.cbl", "secrets.cpy"], root=root, out=str(out), model=None).written == 0
 
 
+def test_an_index_beside_the_programs_is_no_secret_that_is_missed(tmp_path: Path) -> None:
+    """Where data has its index in a file with `.KEY`, none is reported as refused; one that is named, or copied, is."""
+    program = "       PROGRAM-ID. A.\n       DATA DIVISION.\n       COPY 'RATES.KEY'.\n"
+    (tmp_path / "a.cbl").write_text(program)
+    for name in ("CUST.KEY", "STOCK.KEY", "RATES.KEY", "NAMED.KEY", "id_rsa"):
+        (tmp_path / name).write_bytes(b"\0\1")
+    with closing(Root(tmp_path)) as root:
+        done = document(["NAMED.KEY", "."], root=root, out=str(tmp_path / "out"))
+    assert {one.path for one in done.skipped} == {"RATES.KEY", "NAMED.KEY", "id_rsa"}
+    assert [(one.suffix, one.examples) for one in done.left_out] == [(".key", ("CUST.KEY", "STOCK.KEY"))]
+
+
 @pytest.mark.proves("C-14")
 @pytest.mark.parametrize("out", ["docs", "."])
 def test_an_earlier_site_among_the_sources_is_none(tmp_path: Path, out: str) -> None:

@@ -123,12 +123,22 @@ def _take(
     try:
         found = _read(root, path, kind_of, is_named)
     except (ToolError, OSError) as error:
-        skipped[path] = Skipped(path, error.message if isinstance(error, ToolError) else str(error.strerror))
+        # `CUST.KEY` may be the index of a file that lies beside the programs, one of many: nobody misses it. A name without a
+        # suffix may be a member.
+        if not is_named and "." in _name(path) and _is_secret(error) and kind_of(path, b"") is None:
+            others[path] = None
+        else:
+            skipped[path] = Skipped(path, error.message if isinstance(error, ToolError) else str(error.strerror))
         return
     if found is None:
         others[path] = None
     else:
         files[path] = found
+
+
+def _is_secret(error: Exception) -> bool:
+    """Return whether a file is refused because its name says that it holds credentials."""
+    return isinstance(error, ToolError) and error.code == "secret"
 
 
 def _copied(fresh: Iterable[GatheredFile], files: Mapping[str, GatheredFile], others: Iterable[str]) -> list[str]:
