@@ -1072,12 +1072,15 @@ def test_what_replacing_adds_is_bounded() -> None:
     assert source.code.count("Q") > 40
 
 
-@pytest.mark.parametrize("kind", ["", "LEADING "])
-def test_many_pairs_take_time_in_proportion(kind: str) -> None:
-    """An old text is looked up by its first word; were each tried at each letter, n pairs and n words would take n * n."""
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("==A{}-==", "==B{}-=="), ("LEADING ==A{}-==", "==B{}-=="), ("==MOVE A{}-==", "==MOVE B{}-==")],
+)
+def test_many_pairs_take_time_in_proportion(old: str, new: str) -> None:
+    """An old text is looked up by its words; were each tried at each letter, n pairs and n words would take n * n."""
 
     def work(size: int) -> Callable[[], str]:
-        pairs = tuple((f"{kind}==A{number}-==", f"==B{number}-==") for number in range(size))
+        pairs = tuple((old.format(number), new.format(number)) for number in range(size))
         code = "".join(f"    MOVE A{number}-X TO C.\n" for number in range(size))
         assert rewritten(code, (pairs,)) == code.replace("MOVE A", "MOVE B")
         return lambda: rewritten(code, (pairs,))

@@ -30,6 +30,7 @@ MAX_GROWN_CHARS = 3_000_000
 
 _SLASHES = "//"
 _PARTS = re.compile(r"\S+")
+_BLANKS = re.compile(r"\s+")
 _WORD_BEGINS, _WORD_ENDS = r"(?<![\w\uff0d-])", r"(?![\w\uff0d-])"
 _LITERAL = re.compile(LITERAL)
 _LINE_ENDS = re.compile(f"[\n{BREAK}]")
@@ -101,9 +102,9 @@ def rewritten(code: str, replacing: Replacing) -> str:
 
 
 class _OldText(NamedTuple):
-    """A text to be replaced: its first word, its expression, and the new text."""
+    """A text to be replaced: its words, its expression, and the new text."""
 
-    first: str
+    words: tuple[str, ...]
     expression: re.Pattern[str]
     new: str
 
@@ -115,8 +116,41 @@ class _Ranked(NamedTuple):
     text: _OldText
 
 
+class _Begun:
+    """The texts that begin with the same words: those that have no more words, and the others by their next word."""
+
+    __slots__ = ("longer", "texts")
+
+    def __init__(self) -> None:
+        self.texts: dict[str, _Ranked] = {}
+        """By their expressions: of several with one expression, only the first that is compared can be found."""
+        self.longer: dict[int, dict[str, _Begun]] = {}
+        """By the length of the next word, and the word."""
+
+    def add(self, rank: tuple[int, int], text: _OldText) -> None:
+        """Add a text."""
+        here = self
+        for word in text.words:
+            here = here.longer.setdefault(len(word), {}).setdefault(word.casefold(), _Begun())
+        pattern = text.expression.pattern
+        here.texts[pattern] = min(_Ranked(rank, text), here.texts.get(pattern, _Ranked(rank, text)))
+
+    def at(self, code: str, start: int) -> Iterator[_Ranked]:
+        """Yield the texts whose words are at an offset."""
+        waiting = [(self, start)]
+        while waiting:
+            here, begin = waiting.pop()
+            for length, words in here.longer.items():
+                end = begin + length
+                begun = words.get(code[begin:end].casefold())
+                if begun is not None:
+                    yield from begun.texts.values()
+                    if begun.longer and (blanks := _BLANKS.match(code, end)) is not None:
+                        waiting.append((begun, blanks.end()))
+
+
 class _SoughtTexts:
-    """All texts to be replaced, by their first words.
+    """All texts to be replaced, by their words.
 
     The standard compares all of them at each word: the first match replaces, and its result is not compared again. One text after
     the other would turn AA into CC with ==AA== BY ==BB== ==BB== BY ==CC==. They are looked up, because an expression with an
@@ -124,8 +158,7 @@ class _SoughtTexts:
     """
 
     def __init__(self, replacing: Replacing) -> None:
-        # By the length of the first word, and the word: the texts that begin with it.
-        self._by_length: dict[int, dict[str, list[_Ranked]]] = {}
+        self._texts = _Begun()
         self._statements = 0
         # The letters with which a text or a literal may begin, anywhere or only where a word begins.
         self._anywhere = {"'", '"'}
@@ -139,17 +172,16 @@ class _SoughtTexts:
         for number, pair in enumerate(pairs):
             text = _old_text(*pair)
             if text is not None:
-                words = self._by_length.setdefault(len(text.first), {})
-                words.setdefault(text.first.casefold(), []).append(_Ranked((-self._statements, number), text))
+                self._texts.add((-self._statements, number), text)
                 is_word = text.expression.pattern.startswith(_WORD_BEGINS)
-                (self._at_words if is_word else self._anywhere).add(text.first[0])
+                (self._at_words if is_word else self._anywhere).add(text.words[0][0])
 
     def rewritten(self, code: str) -> str:
         """Return a stretch of code with old texts replaced by new ones; line ends within an old text follow the new one."""
         room = MAX_GROWN_CHARS
         made: list[str] = []
         done = 0
-        for start, end, new in self._found(code) if self._by_length else ():
+        for start, end, new in self._found(code) if self._texts.longer else ():
             room -= max(0, len(new) - (end - start))
             if room >= 0:
                 made += (code[done:start], new, "\n" * len(_LINE_ENDS.findall(code, start, end)))
@@ -172,10 +204,7 @@ class _SoughtTexts:
 
     def _at(self, code: str, start: int) -> tuple[int, str] | None:
         """Return where the first of the texts ends that is at an offset, and the new text; None if there is none."""
-        ranked: list[_Ranked] = []
-        for length, words in self._by_length.items():
-            ranked += words.get(code[start : start + length].casefold(), ())
-        for _, (_, expression, new) in sorted(ranked):
+        for _, (_, expression, new) in sorted(self._texts.at(code, start)):
             if (match := expression.match(code, start)) is not None:
                 return match.end(), new
         return None
@@ -203,7 +232,7 @@ def _sought_texts(replacing: Replacing) -> _SoughtTexts:
 def _old_text(old: str, new: str) -> _OldText | None:
     """Return what one pair replaces; None if it has no word."""
     words = _sought(old)
-    return _OldText(words[0], re.compile(_pattern(old), re.IGNORECASE), _bare(new)) if words else None
+    return _OldText(tuple(words), re.compile(_pattern(old), re.IGNORECASE), _bare(new)) if words else None
 
 
 def around_statements(code: str, replacing: Replacing) -> str:
