@@ -62,11 +62,12 @@ class _SurveyedFile(NamedTuple):
 
 
 class _OpenChunk(NamedTuple):
-    """A chunk that must be asked about: its place, and the key of its answer."""
+    """A chunk that must be asked about: its place, the key of its answer, and whether that is there already."""
 
     file: int
     number: int
     key: bytes
+    is_answered: bool
 
 
 class _Ended(NamedTuple):
@@ -274,11 +275,37 @@ class Workshop:
         """
         looked = (
             time.monotonic()
-        )  # before the query: fetching the files of a large estate may take longer than its answer is believed
+        )  # before the query: to fetch a large estate may take longer than its answer is believed
+        found = self._open(run, chunks)
+        if not found:
+            return
+        estate = self._estate(run)
+        estate.unanswered.note((chunk.key.hex() for chunk in found if not chunk.is_answered), looked)
+        fetched = estate.fetch(sorted({chunk.file for chunk in found})[:_FETCHED_FILES])
+        is_wanted = self._still_asking(run, looked)
+        ended: list[_Ended] = []
+        begun = told = time.monotonic()
+        try:
+            for chunk in found:
+                # Whoever has the job by now asks the rest. It is not retried, which would take it from them; and if nobody had
+                # taken it, its chunks are found in no job, and enqueued again.
+                if self._is_taken_away(begun):
+                    break
+                if self._is_draining():
+                    raise Later("this worker ends")
+                ended.append(self._asked(estate, chunk, fetched, is_wanted))
+                if time.monotonic() - told >= _FLUSH_SECONDS:
+                    self._tell(run, ended)
+                    ended, told = [], time.monotonic()
+        finally:
+            self._tell(run, ended)
+
+    def _open(self, run: int, chunks: Sequence[tuple[int, Sequence[int]]]) -> list[_OpenChunk]:
+        """Return those of some chunks that are still open, in their order; none if the run does not ask any more."""
         places = [(file, number) for file, numbers in chunks for number in numbers]
         # The run is given with each place. Given once next to them, it made the planner read all open chunks of the run for the
         # eight that are meant, as long as the table had no statistics: 7 ms with 1,500 open.
-        open_places = self._database.rows(
+        rows = self._database.rows(
             """SELECT file, number, key, EXISTS (SELECT FROM answers WHERE answers.key = chunks.key) FROM chunks
                JOIN unnest(%(runs)s::bigint[], %(files)s::integer[], %(numbers)s::integer[])
                AS wanted(run, file, number) USING (run, file, number)
@@ -288,14 +315,12 @@ class Workshop:
             files=[file for file, _ in places],
             numbers=[number for _, number in places],
         )
-        if not open_places:
-            return
-        estate = self._estate(run)
-        estate.unanswered.note((bytes(key).hex() for _, _, key, is_there in open_places if not is_there), looked)
-        fetched = estate.fetch(sorted({file for file, _, _, _ in open_places})[:_FETCHED_FILES])
-        ended: list[_Ended] = []
-        begun = told = time.monotonic()
-        later: tuple[str, float] | None = None
+        return [_OpenChunk(file, number, bytes(key), is_answered) for file, number, key, is_answered in rows]
+
+    def _still_asking(self, run: int, looked: float) -> Callable[[], bool]:
+        """Return what tells whether a run is still asking, as it was when `looked` at, in monotonic seconds: a look is believed for
+        a while.
+        """
 
         def is_wanted() -> bool:
             nonlocal looked
@@ -304,69 +329,55 @@ class Workshop:
             looked = time.monotonic()
             return self._phase(run) == "asking"
 
-        try:
-            for file, number, key, _ in open_places:
-                # Whoever has the job by now asks the rest. It is not retried, which would take it from them; and if nobody had
-                # taken it, its chunks are found in no job, and enqueued again.
-                if self._is_taken_away(begun):
-                    break
-                if self._is_draining():
-                    later = ("this worker ends", 0.0)
-                    break
-                chunk = _OpenChunk(file, number, bytes(key))
-                made, later = self._asked(estate, chunk, fetched, is_wanted)
-                if made is not None:
-                    ended.append(made)
-                if later is not None:
-                    break
-                if time.monotonic() - told >= _FLUSH_SECONDS:
-                    self._tell(run, ended)
-                    ended, told = [], time.monotonic()
-        finally:
-            self._tell(run, ended)
-        if later is not None:
-            why, seconds = later
-            raise Later(why, self.after(seconds))
+        return is_wanted
 
     def _asked(
         self, estate: QueuedEstate, chunk: _OpenChunk, fetched: dict[int, FetchedFile], is_wanted: Callable[[], bool]
-    ) -> tuple[_Ended | None, tuple[str, float] | None]:
-        """Return the outcome of a chunk, None if it is still open; and, if the rest must wait, why and for how long."""
+    ) -> _Ended:
+        """Return the outcome of a chunk.
+
+        Raises:
+            Later: It is still open, and so the others have to wait.
+            KeyRefused: The provider rejects this worker's key.
+        """
         desk, model = self._desk(estate.run)
         model.tally(is_wanted)
-        file, number, key = chunk
         try:
-            work = estate.work(file, fetched)
-            task = work.task(number)
-            if bytes.fromhex(answer_key(task.chunk, estate.run.model_id)) != key:
+            work = estate.work(chunk.file, fetched)
+            task = work.task(chunk.number)
+            if bytes.fromhex(answer_key(task.chunk, estate.run.model_id)) != chunk.key:
                 raise LookupError("this worker plans the file otherwise than the one that surveyed it")
             outcome = self._performed(work, task, desk, estate.run)
         except _BUGS as error:
             reason = escape.clip(described(error), 300)
-            return _Ended(file, number, "failed", model.tally(), "unexpected", reason), None
+            return _Ended(chunk.file, chunk.number, "failed", model.tally(), "unexpected", reason)
         tally = model.tally()
         if outcome.outcome == "answered":
             if outcome.unmended and not outcome.was_kept:
                 self._say(f"{estate.run.model_id}: a first answer is all there is of a chunk: {outcome.unmended}")
-            return _Ended(file, number, "answered", tally), None
+            return _Ended(chunk.file, chunk.number, "answered", tally)
         if outcome.outcome == "stopped":
-            return None, ("no turn yet" if tally.held_seconds else "this worker ends", tally.held_seconds)
+            raise Later("no turn yet" if tally.held_seconds else "this worker ends", self.after(tally.held_seconds))
+        return self._failed(estate.run, chunk, outcome.reason, tally, desk)
+
+    def _failed(self, run: Run, chunk: _OpenChunk, reason: str, tally: Tally, desk: ModelPool) -> _Ended:
+        """Return the outcome of a chunk that has no answer, and why; raises as `_asked` if it is tried again."""
         if desk.useless is not None and desk.useless.kind in {"auth", "quota", "connection"}:
-            raise KeyRefused(f"{estate.run.model_id}: {outcome.reason}")
-        self._say(f"{estate.run.model_id}: {outcome.reason}")
+            raise KeyRefused(f"{run.model_id}: {reason}")
+        self._say(f"{run.model_id}: {reason}")
         told = tally.diagnosis
         cause = told.kind if told is not None else "answer"
         if desk.useless is not None:  # a retry after a correction must not meet a desk that remembers
             with self._lock:
-                self._desks.pop((estate.run.model_id, estate.run.model.window_tokens), None)
+                self._desks.pop((run.model_id, run.model.window_tokens), None)
             cause = "not_found"
         # A transient failure is not the chunk's fault; an outage of the provider costs time and nothing else.
         passes = told is not None and told.recovery in {"wait", "retry"}
         most = MAX_ATTEMPTS if passes else _FORBIDDEN_ATTEMPTS if cause == "auth" else 0
-        if most and (attempts := self._put_off(estate.run, file, number, tally.calls, cause, outcome.reason)) < most:
-            return None, (outcome.reason, min(600.0, 15.0 * 2 ** (attempts - 1)))
+        if most and (attempts := self._put_off(run, chunk, tally.calls, cause, reason)) < most:
+            raise Later(reason, self.after(min(600.0, 15.0 * 2 ** (attempts - 1))))
         calls = Tally() if most else tally  # those are counted already
-        return _Ended(file, number, "failed", calls, cause, outcome.reason), None
+        return _Ended(chunk.file, chunk.number, "failed", calls, cause, reason)
 
     def _performed(self, work: FileWork, task: ChunkTask, desk: ModelPool, run: Run) -> Answered:
         """Return the outcome of a chunk and all smaller ones that it was split into: the worst of them."""
@@ -386,14 +397,14 @@ class Workshop:
             raise LookupError("a chunk turned into none")
         return worst
 
-    def _put_off(self, run: Run, file: int, number: int, calls: int, cause: str, reason: str) -> int:
+    def _put_off(self, run: Run, chunk: _OpenChunk, calls: int, cause: str, reason: str) -> int:
         """Write down why a chunk is tried again later, and return how often it has been put off."""
         ((attempts,),) = self._database.rows(
             """UPDATE chunks SET attempts = attempts + 1, calls = calls + %(calls)s, cause = %(cause)s, reason = %(reason)s
                WHERE run = %(run)s AND file = %(file)s AND number = %(number)s RETURNING attempts""",
             run=run.id,
-            file=file,
-            number=number,
+            file=chunk.file,
+            number=chunk.number,
             calls=calls,
             cause=cause,
             reason=reason,
