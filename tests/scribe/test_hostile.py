@@ -70,13 +70,21 @@ def _delimited(size: int) -> str:
     return program("    UNSTRING A DELIMITED BY A", *["    OR A"] * size, "    INTO A.", data=("01  A PIC X.",))
 
 
+def _read(size: int) -> str:
+    """Return a program with many READs of a file of many records."""
+    data = ("FILE SECTION.", "FD  F.", *_lines(size, "01  R{0} PIC X."))
+    selected = ("ENVIRONMENT DIVISION.", "INPUT-OUTPUT SECTION.", "FILE-CONTROL.", "    SELECT F ASSIGN TO G.")
+    head = ("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", *selected, "DATA DIVISION.", *data, "PROCEDURE DIVISION.")
+    return fixed(*head, *_lines(size, "P-{0}.", "    READ F."))
+
+
 @pytest.mark.proves("C-12", "C-16")
 @pytest.mark.parametrize(
     ("text", "size"),
-    [(_moved, 150), (_replaced, 150), (_subscripted, 250), (_delimited, 1_000)],
+    [(_moved, 150), (_read, 150), (_replaced, 150), (_subscripted, 250), (_delimited, 1_000)],
 )
 def test_programs_take_time_in_proportion(text: Callable[[int], str], size: int) -> None:
-    """Moves within one group, pairs of REPLACE, subscripts of subscripts, and delimiters."""
+    """Moves within one group, READs of many records, pairs of REPLACE, subscripts of subscripts, and delimiters."""
 
     def work(size: int) -> Callable[[], object]:
         written = text(size)

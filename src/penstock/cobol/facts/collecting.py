@@ -78,7 +78,7 @@ def collected(
     # CALLs are read once: DL/I, MQ and operating system commands are called as well.
     called = calls.callings(code)
     nested = trees(code)  # shared by everything that needs nested statements
-    reaching = Reaching(code, nested, expanded.pieces, data.names, data.referred, values, data.all_records)
+    reaching = Reaching(code, nested, expanded.pieces, data.names, data.referred, values, data.filled)
     literals = _literals(data)
     file_names = FileNames(code, data.names, values, reaching, literals)  # for ASSIGN, CICS and system commands
     found = _operations(code, data, values, reaching, file_names, expanded.rows, called)
@@ -167,12 +167,9 @@ class _Data(NamedTuple):
     records: dict[str, list[int]]
     """The records of each file, as indexes of items."""
     outer_records: dict[str, list[int]]
+    filled: dict[str, list[int]]
+    """The records that a READ of each file fills, including those of containing programs."""
     referred: References
-
-    @property
-    def all_records(self) -> dict[str, list[int]]:
-        """The records of each file, including those of containing programs."""
-        return {**self.outer_records, **self.records}
 
 
 def _data(code: Code, rows: tuple[EntryRow, ...], outer: tuple[OuterData, ...]) -> _Data:
@@ -185,17 +182,18 @@ def _data(code: Code, rows: tuple[EntryRow, ...], outer: tuple[OuterData, ...]) 
     if any("_" in piece.source.code for piece in code.pieces) or any("_" in name for name in names.known):
         names.take_alike(_words(code, rows, described.shown))
     around = files.outer_records(names, outer, records)
+    filled = files.filled(around, records)
     referred = references(
         code,
         names,
-        {**around, **records},
+        filled,
         shown=described.shown,
         lengths=files.lengths(rows),
         answers=files.answers(rows),
         functions=calls.functions(rows),
     )
     items = referred.applied(names.items)
-    return _Data(items[: names.own], described.constants, names.naming(items), records, around, referred)
+    return _Data(items[: names.own], described.constants, names.naming(items), records, around, filled, referred)
 
 
 def _words(code: Code, rows: Iterable[EntryRow], shown: Iterable[ShownItem]) -> Iterator[str]:
