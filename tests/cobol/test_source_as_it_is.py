@@ -569,6 +569,18 @@ def test_an_environment_division_may_have_no_header(header: str) -> None:
     assert (file.name, file.assign, file.organization) == ("USERS", ('"users"',), "INDEXED")
 
 
+def test_an_environment_division_may_be_copied() -> None:
+    """A COPY ends the text of DATE-WRITTEN where a header would, in area A; further to the right it is text."""
+    data = ["DATA DIVISION.", "FILE SECTION.", "FD  USERS.", "01  U PIC X.", "PROCEDURE DIVISION.", "    GOBACK."]
+    for copy, found in (("COPY ENVIR.", ("ENVIR",)), ("    COPY ENVIR.", ()), ("COPY of the one before.", ())):
+        source = scan(fixed("PROGRAM-ID. A.", "DATE-WRITTEN. May, in a hurry.", copy, *data))
+        assert tuple(one.name for one in source.programs[0].copies) == found
+    source = scan(fixed("PROGRAM-ID. A.", "DATE-WRITTEN. May.", "COPY ENVIR.", *data))
+    book = scan(fixed("ENVIRONMENT DIVISION.", "FILE-CONTROL.", "    SELECT USERS ASSIGN TO 'users'."))
+    (file,) = facts(source, source.programs[0], copybooks={"ENVIR": book}).files
+    assert (file.name, file.assign) == ("USERS", ("'users'",))
+
+
 def test_a_file_section_may_have_no_header() -> None:
     """Some compilers need none; the section of the division before does not extend into the data."""
     text = fixed(

@@ -75,9 +75,11 @@ _ENVIRONMENT = (
 )
 REMARK_ENDS = re.compile(
     rf"\n[^\S\n]*+(?:{_DIVISIONS}|{_ENVIRONMENT}|(?:AUTHOR|INSTALLATION|DATE-WRITTEN|DATE-COMPILED|SECURITY|REMARKS)\s*+\.|{_IDS}|END\s++{_UNITS}\s)"
+    rf"|\n[ ]{{0,3}}COPY[ ]++(?:{LITERAL}|{_NAME})[ ]*+\."
 )
 """Where the text of such a paragraph ends: at a line that begins with a division, another of these paragraphs, or a
-unit; some compilers do without the header of the ENVIRONMENT DIVISION.
+unit; some compilers do without the header of the ENVIRONMENT DIVISION. A COPY in area A ends it, too, as what it brings may be
+that division.
 """
 PARAGRAPHS = vocabulary(
     "SOURCE-COMPUTER OBJECT-COMPUTER SPECIAL-NAMES REPOSITORY CLASS-CONTROL FILE-CONTROL I-O-CONTROL FACTORY OBJECT"
