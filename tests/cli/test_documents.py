@@ -232,6 +232,17 @@ def test_a_folder_without_cobol_is_no_work_for_a_queue(tmp_path: Path) -> None:
     assert "There is no COBOL here, in 1 file." in err
 
 
+@pytest.mark.parametrize("command", [("document", "."), ("impact", "PAY")])
+def test_a_folder_whose_files_are_all_excluded_says_so(tmp_path: Path, command: tuple[str, str]) -> None:
+    """A rule that is meant for compiled programs may exclude the sources, too: what is named is read."""
+    (tmp_path / ".gitignore").write_text("[^.]*\n")
+    (tmp_path / "PAY.cbl").write_text("       PROGRAM-ID. PAY.\n       PROCEDURE DIVISION.\n           GOBACK.\n")
+    status, out, err = run(*command, cwd=tmp_path)
+    assert status == 1
+    assert ".gitignore excludes, are read if they are named" in out + err
+    assert run(*("PAY.cbl" if word == "." else word for word in (*command, "PAY.cbl")), cwd=tmp_path)[0] == 0
+
+
 @pytest.mark.proves("C-21")
 def test_a_folder_that_cannot_take_the_site_is_refused_before_a_queue_asks_anybody(tmp_path: Path) -> None:
     """The folder holds somebody else's index, so no answer is paid for that could not be shown; none is made before a run."""

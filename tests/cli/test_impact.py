@@ -111,7 +111,8 @@ def test_only_a_field_grows(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_folder_without_programs_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The message says what to name."""
     assert main(["impact", "X", str(tmp_path)]) == 1
-    assert capsys.readouterr().out == "There are no programs here: name a folder that holds some after NAME.\n"
+    out = capsys.readouterr().out
+    assert out.startswith("There are no programs here: name a folder that holds some after NAME. Hidden files, and")
 
 
 def test_a_path_in_the_place_of_the_name_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -541,7 +541,10 @@ def _left_out(done: Documented) -> list[str]:
 
 def _no_cobol(files: int) -> str:
     """Return the message for files that contain neither a program nor a copybook."""
-    return f"There is no COBOL here, in {counted(files, 'file')}. Name a program, or a folder that holds some."
+    from penstock.scribe.gathering import ONLY_IF_NAMED
+
+    message = f"There is no COBOL here, in {counted(files, 'file')}. Name a program, or a folder that holds some."
+    return message if files else f"{message} {ONLY_IF_NAMED}"
 
 
 def _summary(done: Documented, out: str, *, asked: bool) -> list[str]:

@@ -209,7 +209,9 @@ def _nothing(name: str, kind: Kind | None, estate: DrawnEstate) -> str:
     from penstock.cobol.graph import nodes_named
 
     if not estate.files:
-        return "There are no programs here: name a folder that holds some after NAME."
+        from penstock.scribe.gathering import ONLY_IF_NAMED
+
+        return f"There are no programs here: name a folder that holds some after NAME. {ONLY_IF_NAMED}"
     if others := dict.fromkeys(node.kind for node in nodes_named(estate.graph, name)):
         return escape.show_argument(
             f"There is no {kind} of the name {name}: it is the name of a {' and a '.join(others)}."

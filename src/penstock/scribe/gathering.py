@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 32 << 20
 """The largest file that is read as a source: the largest program known has 4 MB, and anything larger is data."""
+ONLY_IF_NAMED = "Hidden files, and those that .gitignore excludes, are read if they are named themselves."
+"""What explains a folder in which no file was found."""
 _EXAMPLES = 5
 # Good enough to find names: a COPY in a comment or a literal may turn a file into a copybook that nobody then copies.
 # In capitals, and nothing optional before the first letters: a pattern that begins with letters is searched six times as fast.
