@@ -99,3 +99,26 @@ def test_what_redefines_a_part_adds_no_text() -> None:
     assert {one.value for one in facts(source, source.programs[0]).files[0].named_by} == {
         "\\DATA\\SHOP\\*\\CUSTOMER.DAT"
     }
+
+
+def test_the_line_of_a_composed_name_has_a_part_of_it() -> None:
+    """The first VALUE is none of the name once the part holds data."""
+    text = """\
+       ID DIVISION.
+       PROGRAM-ID. ONE.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT A ASSIGN TO W-NAME.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  W-NAME.
+           05  W-FIRST PIC X(4) VALUE 'MAIN'.
+           05  W-LAST  PIC X(4) VALUE 'LIST'.
+       PROCEDURE DIVISION.
+           ACCEPT W-FIRST FROM COMMAND-LINE.
+           OPEN INPUT A.
+"""
+    source = scan(text)
+    (file,) = facts(source, source.programs[0]).files
+    assert {(one.value, one.line) for one in file.named_by} == {("MAINLIST", 10), ("*LIST", 11)}

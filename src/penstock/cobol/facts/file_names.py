@@ -96,9 +96,9 @@ class FileNames:
         index = self._names.one(text)
         own = None if index is None else self._groups.group(index)
         if own is not None:
-            item = self._names.items[self._groups.first_text(own)]
-            texts = self._groups.at(own, None)
-            yield own, [Resolved(one, "VALUE", item.line, item.copybook) for one in self._telling(texts)]
+            said_by = {one: self._groups.first_part(own, one) for one in self._telling(self._groups.at(own, None))}
+            items = ((one, self._names.items[at]) for one, at in said_by.items())
+            yield own, [Resolved(one, "VALUE", item.line, item.copybook) for one, item in items]
         by_group: dict[int, list[Resolved]] = {}
         for said in self._moves_to(name):
             group = self._sent(said, name)

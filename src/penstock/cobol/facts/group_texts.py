@@ -64,10 +64,12 @@ class GroupTexts:
         texts = [self._texts(at, named.get(at), site) for at in parts]
         return ["".join(pieces).rstrip() for pieces in islice(product(*texts), _MOST_TEXTS)]
 
-    def first_text(self, group: int) -> int:
-        """Return the first part of a group that has a text from the beginning, as its VALUE says; the group if none has."""
-        parts = (at for at in self._parts(group) if literal(self._names.items[at].value or "") is not None)
-        return next(parts, group)
+    def first_part(self, group: int, text: str) -> int:
+        """Return the first part of a group whose VALUE is in a text of the group, or else the first that has one, or the group."""
+        values = {at: literal(self._names.items[at].value or "") for at in self._parts(group)}
+        parts = [at for at, value in values.items() if value is not None]
+        said = (at for at in parts if (value := (values[at] or "").strip()) and value in text)
+        return next(said, next(iter(parts), group))
 
     def _parts(self, group: int) -> list[int]:
         """Return the elementary parts of a group in order, without those that redefine others."""
