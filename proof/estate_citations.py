@@ -292,6 +292,7 @@ def _names_of(node: str) -> set[str]:
     parts = {whole, bare, whole.rpartition(".")[2], whole.rpartition("::")[2], whole.rpartition("/")[2]}
     parts |= set(whole.split(".")[1:]) if kind in {"field", "paragraph", "file"} else set(_words(whole))
     parts |= {"EXEC"} if _UNNAMED.search(whole) and kind == "step" else set()
+    parts |= {part.rpartition(")")[2] for part in parts}  # a marked part of a name, as in `(X)-NAME`, is no word
     return {_NUMBER.sub("", part) for part in parts if part}
 
 

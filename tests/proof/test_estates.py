@@ -136,6 +136,23 @@ def test_a_name_that_joining_makes_is_declared_in_the_copybook(side: str, name: 
         assert judge.name_an_end(edge) is is_named
 
 
+@pytest.mark.parametrize(
+    ("line", "to", "is_named"),
+    [
+        (5, "file PAY.LISTED", True),  # the copybook of its records is not here
+        (6, "file PAY.LISTED", False),
+        (7, "field PAY.(X)-NAME", True),
+        (7, "field PAY.(X)-TOWN", False),
+    ],
+)
+def test_a_missing_record_and_a_marked_name_are_known(line: int, to: str, *, is_named: bool) -> None:
+    """What is written and nothing declares may be of a file whose records are elsewhere; `(X)` is no part of a word."""
+    text = " FD LISTED.\n COPY GONE.\n FD KEPT.\n 01 KEPT-LINE.\n WRITE LIST-LINE.\n WRITE KEPT-LINE.\n 05 (X)-NAME PIC X.\n"
+    files = named([("PAY.cbl", text.encode())])
+    edge = {"from": "program NOBODY", "to": to, "citations": [{"path": "PAY.cbl", "line": line}]}
+    assert Citations(files, view(files)).name_an_end(edge) is is_named
+
+
 def test_a_line_that_a_literal_names_does_not_move() -> None:
     """Comments move the lines that the product names, in citations and in its own sentences, but not the words of a source."""
     text = _PROGRAM.replace("PIC X(8).", "PIC X(8) VALUE 'line 4'.").replace("'TAX' USING", "WS-AREA USING")
