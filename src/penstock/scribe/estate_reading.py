@@ -116,7 +116,9 @@ class FileReader:
             sketch = sketch_of(told)
             place = self._spool.put(tuple(told)) if sketch else None
             found.append(PartRead(_for_links(part.facts), outer_part(graph), sketch, lines, place, document, summary))
-        return FileRead("copybook" if is_alone else "programs", tuple(found), declares=_declared(file, one))
+        operations = {found.operation for part in one.parts for found in part.facts.sql}
+        declares = declaring(file.path, file.kind, one.source.code, operations)
+        return FileRead("copybook" if is_alone else "programs", tuple(found), declares=declares)
 
     def subject(self, number: int) -> ScannedFile:
         """Return the complete scan of a file."""
@@ -153,12 +155,6 @@ def _for_links(facts: Facts) -> Facts:
 def members_of(found: Iterable[GatheredFile]) -> list[Member]:
     """Return the files other than programs, as the estate knows them."""
     return [member(one.path, one.kind, one.data) for one in found if one.kind != "cobol"]
-
-
-def _declared(file: GatheredFile, one: ScannedFile) -> Member | None:
-    """Return the tables that a program declares; a copybook that declares some is already a member."""
-    declares = any(found.operation == "DECLARE TABLE" for part in one.parts for found in part.facts.sql)
-    return declaring(file.path, one.source.code) if file.kind == "cobol" and declares else None
 
 
 def _books(source: ScannedSource, path: str, shelf: Copybooks) -> tuple[dict[str, ScannedSource], dict[str, str]]:

@@ -225,16 +225,14 @@ def drawn_file(
     else:
         source = scan(file.data, source_format=source_format, copybooks=books)
     parts = []
-    declares = False
+    operations: set[str] = set()
     for program in source:
         said = facts(source, program, copybooks=books, tells_apart=tells_apart)
-        declares = declares or any(one.operation == "DECLARE TABLE" for one in said.sql)
+        operations |= {one.operation for one in said.sql}
         # A file may hold neither a program nor a record.
         if said.type != "copybook" or said.items or program.copies or program.paragraphs:
             parts.append(part_of(said, program, file.path, copybooks=_paths(said, books)))
-    # A copybook that declares tables is a member already.
-    is_new = declares and file.kind == "cobol"
-    made = declaring(file.path, source.code) if is_new else None
+    made = declaring(file.path, file.kind, source.code, operations)
     return DrawnFile(tuple(parts), made.lines if made else 0, made.tables if made else (), books.consulted)
 
 

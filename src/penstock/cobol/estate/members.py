@@ -15,6 +15,8 @@ from . import bms, cl, csd, ddl, dds, ims, jcl, jsl, shell
 from .kinds import decoded
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from .bms import Mapset
     from .cl import ClCall, ClCopy, ClVariables
     from .csd import Resource
@@ -83,14 +85,16 @@ def shared_folders(path: str, other: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def declaring(path: str, code: str) -> Member | None:
-    """Return a program as a member that declares tables, as a DCLGEN does; None if it declares none.
+def declaring(path: str, kind: Kind, code: str, operations: Container[str]) -> Member | None:
+    """Return a file of programs as a member that declares tables, as a DCLGEN does; None if it declares none.
 
     Args:
-        path: The path of the program.
+        path: The path of the file.
+        kind: Its kind: a copybook that declares tables is a member already.
         code: Its code, without comments, each line in its place.
+        operations: The SQL operations of its programs.
     """
-    tables = ddl.tables(code)
+    tables = ddl.tables(code) if kind == "cobol" and "DECLARE TABLE" in operations else ()
     return Member(path, "dclgen", code.count("\n") + 1, tables=tables) if tables else None
 
 

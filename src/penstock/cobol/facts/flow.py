@@ -90,22 +90,9 @@ def flow(
     places = Places(program)
     drawing = _Drawing(code, places, pieces, events)
     edges = tuple(sorted(drawing.edges, key=lambda edge: edge.line))
-    paragraphs = program.paragraphs
     ends = open_ends(code, nodes, edges)
-    falls = [_next(program, at) if ends.opens(at) else None for at in range(len(paragraphs))]
-    calls: list[dict[str, None]] = [{} for _ in paragraphs]
-    jumps: list[dict[str, None]] = [{} for _ in paragraphs]
-    called_by: list[dict[str, None]] = [{} for _ in paragraphs]
-    for edge in edges:
-        if edge.via in {"USE", EVENT}:
-            continue  # the system runs declaratives and event procedures: no paragraph calls them, least of all their own
-        source = label(paragraphs[edge.source]) if edge.source >= 0 else edge.copybook or ""
-        jumping = is_jump(edge.via)
-        if edge.source >= 0 and not (edge.copybook or edge.header):
-            (jumps if jumping else calls)[edge.source].setdefault(edge.name)
-        if edge.target is not None and not jumping:
-            for at in _span(edge):
-                called_by[at].setdefault(edge.copybook or edge.header or source)
+    falls = [_next(program, at) if ends.opens(at) else None for at in range(len(program.paragraphs))]
+    calls, jumps, called_by = _led(edges, program.paragraphs)
     found = drawing.found()
     missing = _missing(program, copybooks)
     # What a copybook names may be anywhere, and what is named may be in a copybook that was not found.
@@ -129,8 +116,28 @@ def flow(
     if complete:  # only from paragraphs whose end control passes, not from those that are only performed
         into = [following if at in run_over else None for at, following in enumerate(into)]
     if not complete:
-        run_over = set(range(len(paragraphs)))
+        run_over = set(range(len(program.paragraphs)))
     return Flow(edges, found, calls, jumps, called_by, into, drawing.range_ends, dead, doubts, tuple(notes), run_over)
+
+
+def _led(
+    edges: Sequence[ControlEdge], paragraphs: Sequence[Paragraph]
+) -> tuple[list[dict[str, None]], list[dict[str, None]], list[dict[str, None]]]:
+    """Return the names that each paragraph calls and jumps to, and those of its callers."""
+    calls: list[dict[str, None]] = [{} for _ in paragraphs]
+    jumps: list[dict[str, None]] = [{} for _ in paragraphs]
+    called_by: list[dict[str, None]] = [{} for _ in paragraphs]
+    for edge in edges:
+        if edge.via in {"USE", EVENT}:
+            continue  # the system runs declaratives and event procedures: no paragraph calls them, least of all their own
+        source = label(paragraphs[edge.source]) if edge.source >= 0 else edge.copybook or ""
+        jumping = is_jump(edge.via)
+        if edge.source >= 0 and not (edge.copybook or edge.header):
+            (jumps if jumping else calls)[edge.source].setdefault(edge.name)
+        if edge.target is not None and not jumping:
+            for at in _span(edge):
+                called_by[at].setdefault(edge.copybook or edge.header or source)
+    return calls, jumps, called_by
 
 
 def _entered(
