@@ -321,6 +321,8 @@ def test_a_long_first_message_keeps_both_ends_and_says_where_the_rest_is() -> No
         settled_later("shell", "make", "unknown"),
         f"[{settled_later('shell', 'make', 'ended')}]",
         f"Error: {settled_later('shell', 'make', 'unknown')}",
+        "exit code: 137 | 4.0 s | interrupted",
+        "Error: exit code: 137 | 4.0 s | interrupted\n\nFAILED tests/test_a.py::test_tabs",
     ],
 )
 def test_what_was_cut_off_is_open_and_no_failure(told: str) -> None:

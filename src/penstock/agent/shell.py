@@ -33,6 +33,7 @@ from penstock.text.allowance import Allowance
 from penstock.text.fitting import Keep
 from penstock.text.redaction import mark_in
 from penstock.tools import MIN_ALLOWANCE, REQUIRED, Parameter, Tool, check
+from penstock.wires import placeholders
 from penstock.workspace import landlock
 from penstock.workspace.root import Root
 from penstock.workspace.unasked import can_be_guarded, set_aside, unasked_places
@@ -242,7 +243,7 @@ class Shell:
         if process.is_late:
             why = f"not finished in {self._seconds:g} s, all that a command may take: it was ended"
         elif process.is_interrupted:
-            why = "interrupted"
+            why = placeholders.INTERRUPTED
         seconds = time.monotonic() - begun
         return _Ended(code, why, passed.result, seconds, passed.handles, self._made_unasked(places))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.context.call_targets import LOOK_CHARS, kind_of
 from penstock.text.json_access import field, objects, parsed, type_of
+from penstock.wires import placeholders
 
 if TYPE_CHECKING:
     from penstock.text.json_access import Json
@@ -86,7 +87,10 @@ def outcome_of(call: ToolCall, result: ToolResult, raw: Json) -> CallOutcome:
     # The wire's own flag comes first, then a stated exit code, which outranks words; words count only without a code.
     if not (result.is_error or (is_raised or is_told if code is None else code)):
         return CallOutcome(exit_code=code)
-    said = last if is_raised else (_telling(text) if kind == "run" else "") or _first_line(text)
+    if placeholders.tells_of_a_stop(text):  # whatever its output ends with, it was not what failed
+        said = text.partition("\n")[0]
+    else:
+        said = last if is_raised else (_telling(text) if kind == "run" else "") or _first_line(text)
     was_refused = code is None and _NOT_BEGUN.match(text[:LOOK_CHARS]) is not None
     return CallOutcome(failed=True, exit_code=code, error_head=said[:_HEAD_CHARS], was_refused=was_refused)
 

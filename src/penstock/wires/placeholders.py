@@ -18,7 +18,10 @@ CLOSED = "[No result was recorded for this call. It may or may not have run; che
 """The result of a call without a known result: after a crash nobody can say whether the call ran."""
 BEGUN_BEFORE = "Begun before the stop:"
 """How the result of a call begins that was cut off, if more is known of it than `CLOSED` says."""
-_CUT_OFF = re.compile(rf"(?:Error: )?(?:\[?{re.escape(BEGUN_BEFORE)}|{re.escape(CLOSED[:-1])})")
+INTERRUPTED = "interrupted"
+"""Why a command has ended that a person stopped, behind its exit code and its time."""
+_STOPPED_COMMAND = rf"exit code: \d+ \| [\d.]+ s \| {INTERRUPTED}(?:\n|$)"
+_CUT_OFF = re.compile(rf"(?:Error: )?(?:\[?{re.escape(BEGUN_BEFORE)}|{re.escape(CLOSED[:-1])}|{_STOPPED_COMMAND})")
 EMPTY = "[empty]"
 """A blank message, on a wire that refuses those."""
 BEGINNING = "[The beginning of this conversation is not shown.]"
