@@ -97,6 +97,22 @@ def test_each_edit_is_undone_to_the_byte_newest_first(
     assert remembered(store, session)[0]
 
 
+def test_an_undo_names_a_file_as_every_other_call_does(
+    worked: Callable[..., Agent], root: Root, store: Store, tree: Path
+) -> None:
+    """What is escaped in a name is escaped once, so that the name can be copied into a call."""
+    named, file = r"two\x0alines\xff.txt", tree / os.fsdecode(b"two\nlines\xff.txt")
+    file.write_text("0")
+    agent = worked(call("write_file", path=named, content="1"), call("write_file", path=named, content="2"))
+    file.write_text("1")
+    with pytest.raises(ToolError) as stale:
+        undo(root, store, agent.session.session_id, 2)
+    assert f"{named} is what it was before edit 2" in stale.value.message
+    assert f"1 ({named})" in stale.value.message
+    assert undo(root, store, agent.session.session_id) == f"Edit 1 is undone: {named} is what it was before."
+    assert file.read_text() == "0"
+
+
 def test_folders_that_edits_made_go_with_the_last_file_in_them(
     worked: Callable[..., Agent], root: Root, store: Store, tree: Path
 ) -> None:

@@ -188,7 +188,7 @@ class Calling:
         for path in self._driver.tools.overwritten():
             shown = dialect.write(ToolHint("page", {"handle": self._after[path]}))
             told.append(
-                f"{escape.show_name(path)} is no longer what your edit left: a command or somebody else has changed it. "
+                f"{escape.show_argument(path)} is no longer what your edit left: a command or somebody else has changed it. "
                 f"What you wrote is kept: {shown}"
             )
         return told

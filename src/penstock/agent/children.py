@@ -312,7 +312,7 @@ def _result(purse: Purse, done: AgentRun, words: str, changed: list[str]) -> str
         "budget": "has used up its budget",
         "outage": "was stopped by an outage of the provider",
     }.get(done.outcome, f"stopped ({done.outcome})")
-    names = [escape.show_name(path) for path in changed[:_NAMED_FILES]]
+    names = [escape.show_argument(path) for path in changed[:_NAMED_FILES]]
     if len(changed) > _NAMED_FILES:
         names.append(f"and {len(changed) - _NAMED_FILES} more")
     files = f"changed {', '.join(names)}" if names else "changed no file"

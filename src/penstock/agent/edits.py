@@ -176,7 +176,7 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
         raise ToolError("not_found", f"Session {escape.clip(session_id)} has no such edit: {known}.")
     at = _last_standing(root, store, session_id, made) if number is None else number - 1
     edit = made[at]
-    name = escape.show_name(edit.path)
+    name = escape.show_argument(edit.path)
     relative = root.relative(edit.path)
     with root.alone_with(relative):
         # What the edit left is taken from the disk: a store that keeps no secrets may not have all of it.
@@ -236,7 +236,7 @@ def _last_standing(root: Root, store: Store, session_id: str, made: list[KeptEdi
         "stale",
         f"All edits of session {escape.clip(session_id)} are taken back: each file is what it was before."
         if len(made) > 1
-        else f"{escape.show_name(made[0].path)} is what it was before edit 1: it is left alone.",
+        else f"{escape.show_argument(made[0].path)} is what it was before edit 1: it is left alone.",
     )
 
 
@@ -283,7 +283,7 @@ def _others(root: Root, made: list[KeptEdit], at: int) -> str:
     """Return which other edits can be undone now."""
     now = {edit.path: _digest_on_disk(root, edit.path) for edit in made}
     numbers = [
-        f"{other} ({escape.show_name(edit.path)})"
+        f"{other} ({escape.show_argument(edit.path)})"
         for other, edit in enumerate(made, 1)
         if other != at + 1 and edit.after_sha256 == now[edit.path]
     ]
