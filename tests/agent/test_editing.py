@@ -357,6 +357,14 @@ def test_a_file_that_must_not_be_written_is_not_replaced_instead(
     assert (folder / "a.txt").read_text() == "old"
 
 
+def test_root_does_not_write_what_nobody_may(root: Root, folder: Path) -> None:
+    """Whoever runs it, a file without any right to write is left alone: root passes every check of access."""
+    (folder / "a.txt").write_text("old")
+    (folder / "a.txt").chmod(0o444)
+    assert edit(root, "a.txt", "old", "new").text == "Permission denied: a.txt."
+    assert (folder / "a.txt").read_text() == "old"
+
+
 @pytest.mark.parametrize("call", ["open", "write", "fsync", "exchange"])
 def test_a_disk_that_fails_leaves_the_old(root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     """The old file is whole, nothing is left next to it, and the answer says so."""
