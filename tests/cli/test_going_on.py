@@ -109,6 +109,7 @@ def test_a_resume_may_allow_more(tree: Path, tmp_path: Path) -> None:
     assert {"edit_file", "write_file"} <= tools[1]
     assert other.returncode == 2
     assert "The session speaks openai-chat, and anthropic:x speaks anthropic" in other.stderr
+    assert f"penstock handoff {session} | penstock run --from - --model anthropic:x" in other.stderr
 
 
 @pytest.mark.proves("S-10")

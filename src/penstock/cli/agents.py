@@ -245,7 +245,10 @@ def resumed(
     model = parts.model
     if model.wire != session.state.transcript.wire:
         asked, has = escape.clip(about["model"], 80), session.state.transcript.wire
-        raise CallerError(f"The session speaks {has}, and {asked} speaks {model.wire}: give a model of {has}.")
+        raise CallerError(
+            f"The session speaks {has}, and {asked} speaks {model.wire}: give a model of {has}, or pass the work on: "
+            f"penstock handoff {session_id} | penstock run --from - --model {asked}"
+        )
     session.counter = parts.counter
     if changes["window"] or changes["model"]:
         session.state = replace(session.state, limits=parts.limits, promised=None)
