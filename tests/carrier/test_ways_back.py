@@ -10,6 +10,7 @@ import pytest
 from tests.cli.screens import typed
 
 from penstock import CallerError, execute, ways_back
+from penstock.call import Call
 from penstock.carrier.ways_back import call_syntax
 from penstock.models import call, say
 from penstock.testing import LoopbackProvider
@@ -152,12 +153,17 @@ def test_what_fit_prints_names_a_way_that_there_is(wire: str, offered: bool, sto
 
 @pytest.mark.proves("R-7")
 @pytest.mark.parametrize(
-    ("url", "named"), [("sqlite:///s", "sqlite:///s"), ("postgresql://me:word@host/db", None), (None, None)]
+    ("url", "written"),
+    [
+        ("sqlite:///s", "penstock page h --store sqlite:///s"),
+        ("postgresql://me:word@host/db", "penstock page h --store URL"),
+        (None, "penstock page h"),
+    ],
 )
-def test_a_command_names_a_store_but_no_password(url: str | None, named: str | None) -> None:
+def test_a_command_names_a_store_but_no_password(url: str | None, written: str) -> None:
     """The text of a stub goes to the provider."""
     request = {"model": "m", "messages": [{"role": "user", "content": "Hi."}]}
-    assert call_syntax(request, "openai-chat", url) == CommandLine(store=named)
+    assert call_syntax(request, "openai-chat", url).write(Call("page", {"handle": "h"})) == written
 
 
 @pytest.mark.parametrize("names", [("create_page",), ("confluence_get_page", "jira_find"), ("web_page", "find")])

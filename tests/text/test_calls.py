@@ -33,6 +33,25 @@ def test_a_command_names_only_what_it_takes() -> None:
     assert both.write(Call("sessions")) == "penstock sessions --store 'my store'"
 
 
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://me:word@host/db", "URL"),
+        ("postgres://me:wo/rd?x@host/db", "URL"),
+        ("postgresql://me@host:5432/db?sslmode=require&password=word", "URL"),
+        ("POSTGRESQL:///db?sslpassword=word", "URL"),
+        ("postgresql://me@host:5432/db", "postgresql://me@host:5432/db"),
+        ("postgresql:///penstock?sslmode=require", "'postgresql:///penstock?sslmode=require'"),
+        ("sqlite:///a:b@c", "sqlite:///a:b@c"),
+    ],
+)
+def test_a_command_shows_no_password_of_a_database(address: str, shown: str) -> None:
+    """Notices with commands are read by models, and end in logs; so did `?password=`."""
+    command = CommandLine(store=address, queue=address)
+    assert command.write(Call("page", {"handle": "h"})) == f"penstock page h --store {shown}"
+    assert command.write(Call("queue status")) == f"penstock queue status --queue {shown}"
+
+
 @pytest.mark.parametrize("dialect", [PYTHON, CommandLine(), CommandLine("my root"), mcp(), mcp("x_")])
 def test_the_handle_of_a_printed_call_is_found(dialect: Dialect) -> None:
     """It is found in a notice and in the stub of a cleared result; other text has none."""

@@ -148,12 +148,11 @@ def call_syntax(request: Json, wire: str, store_url: str | None = None) -> Diale
     Args:
         request: the body, whose tools decide.
         wire: the name of its wire.
-        store_url: where the texts are kept, None for the user's own store; a command names any other store. A URL that may hold a
-            password is never named: whoever has the store knows it.
+        store_url: where the texts are kept, None for the user's own store; a command names any other store.
     """
     spoken = wire_named(wire)
     names = spoken.codec.tool_names(spoken.body.tools_of(request))
     if (prefix := offered_prefix(names)) is not None:
         return mcp(prefix)
-    is_named = store_url is not None and store_url != default_url() and "@" not in store_url
+    is_named = store_url is not None and store_url != default_url()
     return CommandLine(store=store_url if is_named else None)

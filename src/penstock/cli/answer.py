@@ -10,7 +10,6 @@ import errno
 import os
 import sys
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import click
 
@@ -55,8 +54,6 @@ def dialect_of(
     """Return how calls are written so that they work where this one was typed: with its root, its store, its budget, its queue."""
     if queue_url == os.environ.get("PENSTOCK_QUEUE"):
         queue_url = None
-    elif queue_url is not None and urlsplit(queue_url).password:  # which must not appear in the caller's log
-        queue_url = "URL"
     return CommandLine(None if root in {None, "."} else root, store_url, budget=budget, queue=queue_url)
 
 

@@ -15,6 +15,7 @@ import click
 from penstock.cli.completion import PathBeneathRoot, complete_model, complete_profile
 from penstock.errors import ToolError
 from penstock.text import escape
+from penstock.text.calls import shown_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -232,7 +233,7 @@ def store_words(store_url: str | None) -> str:
     Args:
         store_url: the store, as it was typed.
     """
-    return "" if store_url is None else f" --store {shlex.quote(store_url)}"
+    return "" if store_url is None else f" --store {shlex.quote(shown_address(store_url))}"
 
 
 def store_option(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -408,12 +408,12 @@ def _status_lines(seen: RunProgress) -> list[str]:
         if not any(one.serves for one in seen.workers):
             made.append(f"        {_nobody(seen)}")
     made += [
-        f"put off {one.chunks} for {one.name}, retried automatically: {escape.clip(one.example)}"
+        f"put off {one.chunks} for {escape.clip(one.name)}, retried automatically: {escape.clip(one.example)}"
         for one in seen.put_off
     ]
     for cause in seen.causes:
-        made.append(f"failed  {cause.chunks} for {cause.name}: {escape.clip(cause.example)}")
-        made.append(f"        penstock queue retry {seen.id} --cause {cause.name}")
+        made.append(f"failed  {cause.chunks} for {escape.clip(cause.name)}: {escape.clip(cause.example)}")
+        made.append(f"        {cause.retry_command(seen.id)}")
     if seen.files_failed:
         made.append(f"failed  {counted(seen.files_failed, 'file')} could not be read: penstock queue retry {seen.id}")
     if seen.phase == "cancelled":

@@ -12,7 +12,30 @@ from typing import NamedTuple, Protocol
 
 from penstock.call import Call, Value
 
-__all__ = ["PYTHON", "Call", "CommandLine", "Dialect", "Function", "Value", "handle_in", "mcp", "quoted"]
+__all__ = [
+    "PYTHON",
+    "Call",
+    "CommandLine",
+    "Dialect",
+    "Function",
+    "Value",
+    "handle_in",
+    "mcp",
+    "quoted",
+    "shown_address",
+]
+
+
+# Between a name and @, where it may contain anything if it was typed without escapes, or as a parameter, as libpq takes it.
+_PASSWORD = re.compile(r"(?i)postgres(?:ql)?://(?:[^@]*:[^@]*@|.*[?&][a-z]*password=)", re.DOTALL)
+
+
+def shown_address(url: str) -> str:
+    """Return the address of a database as a command may show it: "URL" if a password may be in it.
+
+    Commands are read by models and written to logs. Whoever typed the address knows it.
+    """
+    return "URL" if _PASSWORD.match(url) else url
 
 
 def quoted(text: str) -> str:
@@ -137,11 +160,11 @@ class CommandLine(NamedTuple):
             else:
                 flags += [flag, shlex.quote(str(value))]
         if self.queue is not None and call.tool in _OF_QUEUE:
-            flags += ["--queue", shlex.quote(self.queue)]
+            flags += ["--queue", shlex.quote(shown_address(self.queue))]
         if self.root is not None and call.tool not in _OF_STORE | _OF_QUEUE:
             flags += ["--root", shlex.quote(self.root)]
         if self.store is not None and call.tool in _OF_STORE:
-            flags += ["--store", shlex.quote(self.store)]
+            flags += ["--store", shlex.quote(shown_address(self.store))]
         if self.budget is not None and call.tool in _BOUNDED:
             flags += ["--budget", str(self.budget)]
         quoted = [shlex.quote(name) for name in names]

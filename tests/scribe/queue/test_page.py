@@ -23,7 +23,7 @@ from penstock.mcp_server.listening import ServedNames
 from penstock.scribe.pool import REPLY_TOKENS
 from penstock.scribe.queue import limits
 from penstock.scribe.queue import progress as progress_module
-from penstock.scribe.queue.progress import MoneyToCome
+from penstock.scribe.queue.progress import Cause, MoneyToCome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,6 +127,13 @@ def test_the_bounds_of_the_money_to_come_hold(monkeypatch: pytest.MonkeyPatch) -
     assert measured.high / measured.low < 1.1
     assert progress_module._to_come(price, sums(), sums()) == MoneyToCome(0.0, 0.0, 0.0)
     assert progress_module._to_come(None, sums(), sums(chunks=1)) is None
+
+
+def test_what_a_worker_wrote_as_a_cause_is_inert_in_a_command() -> None:
+    """Its role may write anything there, and the command is copied into a shell, from a terminal or the page."""
+    shown = Cause("\x1b[2Jx; rm -rf ~ #", 1, "").retry_command(7)
+    assert shlex.split(shown) == ["penstock", "queue", "retry", "7", "--cause", "\\x1b[2Jx; rm -rf ~ #"]
+    assert Cause("rate_limit", 1, "").retry_command(7) == "penstock queue retry 7 --cause rate_limit"
 
 
 def test_whoever_types_wrongly_is_told_what_works(

@@ -106,7 +106,7 @@ def _causes(seen: Sequence[RunProgress]) -> PageTable:
     title = "What failed"
     rows = tuple(
         Row(
-            (cause.name, words.number(cause.chunks), f"penstock queue retry {one.id} --cause {cause.name}"),
+            (words.shown(cause.name), words.number(cause.chunks), cause.retry_command(one.id)),
             f"run {one.id}: {words.shown(cause.example)}",
         )
         for one in seen

@@ -7,11 +7,13 @@ Law: figures come from one look at the tables; estimates have bounds. Leaves to 
 from __future__ import annotations
 
 import math
+import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.models.prices import as_of, price_of
 from penstock.scribe.pool import REPLY_TOKENS
 from penstock.scribe.queue.runs import no_run
+from penstock.text import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +34,13 @@ class Cause(NamedTuple):
     name: str
     chunks: int
     example: str
+
+    def retry_command(self, run: int) -> str:
+        """Return the command that asks again about what failed in a run for this cause.
+
+        A worker's role may write any text as a cause, and a command is copied into a shell.
+        """
+        return f"penstock queue retry {run} --cause {shlex.quote(escape.show_argument(self.name))}"
 
 
 class MoneyToCome(NamedTuple):
