@@ -28,6 +28,7 @@ from penstock.scribe.gathering import Gathered, GatheredFile
 from penstock.scribe.output import Output
 from penstock.scribe.pages.wiring import calling_part, outer_part
 from penstock.scribe.queue import estates, runs, work
+from penstock.scribe.queue.contents import MISSING, digest_of, packed
 from penstock.scribe.queue.engine import Later
 from penstock.scribe.queue.estates import QueuedEstate, Surveyed
 from penstock.scribe.queue.finishing import finish
@@ -36,6 +37,7 @@ from penstock.scribe.queue.metrics import metrics
 from penstock.scribe.queue.progress import progress
 from penstock.scribe.queue.work import Workshop
 from penstock.scribe.results import Folder
+from penstock.store import StoreFault
 from penstock.testing import LoopbackProvider
 
 if TYPE_CHECKING:
@@ -357,6 +359,33 @@ def test_a_run_that_somebody_deleted_is_a_sentence(database: Database, author: A
         progress(database, run.id)
     Workshop(database, lambda _: loopback(author)).survey(run.id, [0])
     assert not database.rows("SELECT 1 FROM chunks")
+
+
+@pytest.mark.parametrize("held", [packed(b"       PROGRAM-ID. ANOTHER.\n"), b"no such compression"])
+def test_a_file_that_is_not_as_it_was_put_in_is_not_documented(
+    url: str, database: Database, author: Author, tmp_path: Path, held: bytes
+) -> None:
+    """Another program under its hash was documented in its place, and a damaged row kept the run waiting for ever."""
+    database.prepare()
+    found = estate(2)
+    wrong = digest_of(found.files[0].data)
+    database.rows("INSERT INTO contents VALUES (%(digest)s, %(held)s)", digest=wrong, held=held)
+    run = started(database, found)
+    with working(url, loopback(author)):
+        seen = ended(database, run)
+    assert (seen.phase, seen.files_failed, seen.failed) == ("done", 1, 0)
+    assert seen.answered == seen.chunks > 0
+    assert database.rows("SELECT reason FROM files WHERE state = 'failed'") == [(f"LookupError: {MISSING}",)]
+    with pytest.raises(StoreFault, match=r"cbl/PROG0\.cbl: its content is not in the queue"):
+        finish(database, run, str(tmp_path / "site"))
+
+
+def test_a_data_description_that_is_damaged_is_said_and_not_left_out(database: Database) -> None:
+    """Without what the DDS says, every program that copies it would be documented wrongly."""
+    run = started(database, estate(1))
+    database.rows("UPDATE contents SET data = '' FROM files WHERE files.digest = contents.digest AND kind = 'dds'")
+    with pytest.raises(StoreFault, match=r"ORDERS\.pf: its content is not in the queue"):
+        QueuedEstate(database, run)
 
 
 def test_an_urgent_run_comes_first_and_equal_ones_take_turns(database: Database) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import threading
-import zlib
 from collections import OrderedDict
 from functools import cache, partial
 from itertools import chain
@@ -25,6 +24,9 @@ from penstock.scribe.file_work import FileWork, assignment_key
 from penstock.scribe.gathering import GatheredFile
 from penstock.scribe.pages.wiring import calling_part
 from penstock.scribe.queue.accepted import Accepted, Planning, UnansweredKeys
+from penstock.scribe.queue.contents import MISSING, unpacked
+from penstock.store import StoreFault
+from penstock.text import escape
 from penstock.text.json_access import field
 
 if TYPE_CHECKING:
@@ -109,9 +111,9 @@ class QueuedEstate:
             for number, path, kind, digest in sorted(rows)
         }
         copied = [one for one in self._files.values() if one.kind in {"bms", "dds"}]
-        contents = self._contents({one.digest for one in copied})
+        contents = self._all_contents(copied)
         self._shelf = Copybooks(
-            [(one.path, one.kind, partial(self._content, one.digest)) for one in self._files.values()],
+            [(one.path, one.kind, partial(self._content, one.digest, one.path)) for one in self._files.values()],
             [member(one.path, one.kind, contents[one.digest]) for one in copied],
         )
         self._lock = threading.Lock()
@@ -123,10 +125,22 @@ class QueuedEstate:
 
     def _contents(self, digests: Iterable[bytes]) -> dict[bytes, bytes]:
         rows = self._database.rows("SELECT digest, data FROM contents WHERE digest = ANY(%(all)s)", all=list(digests))
-        return {bytes(digest): zlib.decompress(data) for digest, data in rows}
+        found = ((bytes(digest), unpacked(digest, data)) for digest, data in rows)
+        return {digest: data for digest, data in found if data is not None}
 
-    def _content(self, digest: bytes) -> bytes:
-        return self._contents([digest])[digest]
+    def _all_contents(self, files: Iterable[_ListedFile]) -> dict[bytes, bytes]:
+        """Return the contents of files that no document of the estate can do without."""
+        wanted = {one.digest: one.path for one in files}
+        found = self._contents(wanted)
+        if missing := sorted(path for digest, path in wanted.items() if digest not in found):
+            raise StoreFault("io_error", f"{escape.clip(missing[0])}: {MISSING}.")
+        return found
+
+    def _content(self, digest: bytes, path: str) -> bytes:
+        found = self._contents([digest])
+        if not found:
+            raise LookupError(f"{path}: {MISSING}")
+        return found[digest]
 
     def _subject(self, number: int, content: bytes) -> ScannedFile:
         one = self._files[number]
@@ -142,10 +156,10 @@ class QueuedEstate:
         """Return what a file contains, and the plan of its chunks.
 
         Raises:
-            LookupError: Its content is not in the queue any more: somebody removed it.
+            LookupError: Its content is not in the queue, or not as it was put in.
         """
         if content is None:
-            raise LookupError("its content is not in the queue any more")
+            raise LookupError(MISSING)
         one = self._subject(number, content)
         if not says_anything(one) or is_layout(one, self._files[number].kind):
             return Surveyed(None, None, [])
@@ -199,7 +213,7 @@ class QueuedEstate:
             fetched: The result of `fetch`, from which what is used is removed; what is missing is fetched.
 
         Raises:
-            LookupError: Its content is not in the queue any more: somebody removed it.
+            LookupError: Its content is not in the queue, or not as it was put in.
         """
         with self._lock:
             planning = self._planning.setdefault(number, threading.Lock())
@@ -212,7 +226,7 @@ class QueuedEstate:
         """Return the work on a file that is not in memory, and keep it."""
         one = fetched.pop(number, None) or self.fetch([number]).get(number)
         if one is None or (one.content is None and one.surveyed is None):
-            raise LookupError("its content is not in the queue any more")
+            raise LookupError(MISSING)
         subject = one.surveyed.subject if one.surveyed is not None else self._subject(number, one.content or b"")
         around_each = [Around(*map(tuple, each)) for each in one.neighbours or [((), (), ())] * len(subject.parts)]
         key = assignment_key(subject.file_name, self.budget, self.run.model_id)
@@ -244,7 +258,7 @@ class QueuedEstate:
         return {number: [surroundings.of(part.path, part.line) for part in each] for number, each in parts.items()}
 
     def _members(self, files: Sequence[tuple[int, _ListedFile]]) -> list[Member]:
-        contents = self._contents({one.digest for _, one in files})
+        contents = self._all_contents(one for _, one in files)
         return [member(one.path, one.kind, contents[one.digest]) for _, one in files]
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import time
-import zlib
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -20,8 +19,10 @@ from penstock.cobol.estate import DOCUMENTED_KINDS
 from penstock.errors import CallerError, ToolError
 from penstock.scribe.file_work import PromptBudget
 from penstock.scribe.gathering import Gathered, GatheredFile, LeftOut, Skipped
+from penstock.scribe.queue.contents import MISSING, digest_of, packed, unpacked
 from penstock.scribe.queue.engine import asking_queue, defer, fingerprint
 from penstock.store import StoreFault
+from penstock.text import escape
 from penstock.text.tokens import best_counter
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def start(
     Raises:
         StoreFault: The database cannot be reached, or refuses.
     """
-    digests = [sha256(one.data).digest() for one in found.files]
+    digests = [digest_of(one.data) for one in found.files]
     counting = best_counter(tokenizer or model.name).mode
     mark = fingerprint(counting)
     about: dict[str, Any] = {
@@ -221,7 +222,7 @@ def _upload(database: Database, files: Sequence[GatheredFile], digests: Sequence
     size = 0
     for one, digest in zip(files, digests, strict=True):
         if digest not in known and digest not in held:
-            held[digest] = zlib.compress(one.data, 6)
+            held[digest] = packed(one.data)
             size += len(held[digest])
         if size >= _UPLOAD_BYTES:
             _insert(database, held)
@@ -331,20 +332,21 @@ def gathered(database: Database, run: Run) -> Gathered:
     """Return the files of a run as they were found when it was started.
 
     Raises:
-        StoreFault: Contents are missing: the database was changed by hand.
+        StoreFault: Contents are missing, or not as they were put in: the database was changed by hand, or damaged.
     """
     rows = database.rows(
-        "SELECT path, kind, data FROM files LEFT JOIN contents USING (digest) WHERE run = %(run)s ORDER BY number",
+        "SELECT path, kind, digest, data FROM files LEFT JOIN contents USING (digest) WHERE run = %(run)s ORDER BY number",
         run=run.id,
     )
-    if any(data is None for _, _, data in rows):
-        raise StoreFault("io_error", f"Contents of run {run.id} are not in the queue any more.")
+    files = []
+    for path, kind, digest, held in rows:
+        name, data = os.fsdecode(bytes(path)), unpacked(bytes(digest), held)
+        if data is None:
+            raise StoreFault("io_error", f"Run {run.id}, {escape.clip(name)}: {MISSING}.")
+        files.append(GatheredFile(name, cast("Kind", kind), data))
     ((skipped, left_out),) = database.rows("SELECT skipped, left_out FROM runs WHERE id = %(run)s", run=run.id)
     return Gathered(
-        tuple(
-            GatheredFile(os.fsdecode(bytes(path)), cast("Kind", kind), zlib.decompress(data))
-            for path, kind, data in rows
-        ),
+        tuple(files),
         tuple(Skipped(_path(path), reason) for path, reason in skipped),
         tuple(LeftOut(_path(suffix), files, tuple(map(_path, paths))) for suffix, files, paths in left_out),
     )
