@@ -310,6 +310,27 @@ def test_tables_that_were_brought_back_stay_so(
         working_on.result(20)
 
 
+def test_what_was_paid_for_waits_for_a_server_that_only_reads(
+    url: str, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was replaced reads on, and a connection stays with it: an answer was dropped, and paid for again."""
+    monkeypatch.setattr(database_module, "_PAUSES_SECONDS", (0.05,))
+    ((name,),) = database.rows("SELECT current_database()")
+    told: list[str] = []
+    database.rows(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    waiting = Database(url, connections=1, patience_seconds=60.0, say=told.append)
+    with ThreadPoolExecutor(1) as pool:
+        kept = pool.submit(waiting.keep, "INSERT INTO contents VALUES ('\\x00', 'an answer')")
+        until = time.monotonic() + 30
+        while not told and time.monotonic() < until:
+            time.sleep(0.02)
+        database.rows(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+        kept.result(30)
+    waiting.close()
+    assert database.rows("SELECT data FROM contents") == [(b"an answer",)]
+    assert [said.rsplit(": ")[0] for said in told] == ["The queue cannot be written", "The queue is back."]
+
+
 def test_a_database_that_may_not_be_written_is_told_in_our_words_alone(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,7 +75,13 @@ class Database:
         except ImportError as error:
             raise missing_extra(error) from None
         self._errors = psycopg.errors
-        self._lost = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
+        # A server that only reads is one that is about to take over, or has been replaced: it is away for what should be kept.
+        self._lost = (
+            psycopg.OperationalError,
+            psycopg.InterfaceError,
+            psycopg.errors.ReadOnlySqlTransaction,
+            PoolTimeout,
+        )
         self._free_tries, self._none_in_time = connections, PoolTimeout
         self._patience_seconds, self._given_up, self._let_go = patience_seconds, given_up, let_go or given_up
         if not patience_seconds:  # a pool tries for ten seconds, and does not say why it failed
@@ -133,7 +139,11 @@ class Database:
             asked = time.monotonic()
             try:
                 with self._pool.connection() as connection, self._watched(connection):
-                    done = work(connection)
+                    try:
+                        done = work(connection)
+                    except self._errors.ReadOnlySqlTransaction:
+                        connection.close()  # a new one may reach the server that took over
+                        raise
             except self._lost as error:
                 # A full disk is among these errors, and passes like an outage: somebody makes room. Up to all connections may have
                 # been dropped since they were last used: that is not an outage, and shows at once.
@@ -208,6 +218,8 @@ class Database:
             return StoreFault(
                 "read_only", f"The queue does not let this role do it: {said}. docs/queue.md has the grants."
             )
+        if isinstance(error, self._errors.ReadOnlySqlTransaction):
+            return StoreFault("unreachable", f"The queue cannot be written: {said}.")
         if isinstance(error, self._errors.DiskFull):
             return StoreFault("disk_full", f"The disk of the queue is full: {said}.", Call("queue status"))
         if isinstance(error, self._lost):
