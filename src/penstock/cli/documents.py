@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from penstock.scribe import Documented
     from penstock.scribe.pool import Progress
     from penstock.scribe.prompts import Prompt
-    from penstock.scribe.queue.runs import NamedModel
+    from penstock.scribe.queue.database import Database
+    from penstock.scribe.queue.runs import NamedModel, Run
     from penstock.workspace.root import Root
 
 _MAX_SUFFIXES = 8
@@ -464,7 +465,7 @@ def _queued(
     output.leave()
     with queues.opened(queue_url, patience_seconds=queues.PATIENCE_SECONDS) as database:
         run = queues.start_run(database, found, title, asked, **how)
-    return _finished(queue_url, run.id, out, as_json, wording)
+        return _followed(database, run, out, as_json, wording)
 
 
 def _wording(model_name: str | None, base_url: str | None, window: int | None) -> Model:
@@ -477,18 +478,23 @@ def _wording(model_name: str | None, base_url: str | None, window: int | None) -
 
 
 def _finished(queue_url: str | None, number: int | None, out: str, as_json: bool, wording: Model | None) -> int:
-    """Follow a run to its end, and make its site; an interrupt leaves the run to its workers."""
+    """Follow a run that is in the queue, by default the newest, and make its site."""
     if queue_url is None:
         raise CallerError("--finish makes the site of a run in a queue: name it with --queue postgresql://…")
     from penstock.cli import queues
     from penstock.scribe.queue import runs
+
+    with queues.opened(queue_url, patience_seconds=queues.PATIENCE_SECONDS) as database:
+        run = runs.newest(database) if number is None else runs.run_of(database, number)
+        return _followed(database, run, out, as_json, wording)
+
+
+def _followed(database: Database, run: Run, out: str, as_json: bool, wording: Model | None) -> int:
+    """Follow a run to its end, and make its site; an interrupt leaves the run to its workers."""
+    from penstock.cli import queues
     from penstock.scribe.queue.finishing import finish
 
-    with (
-        queues.opened(queue_url, patience_seconds=queues.PATIENCE_SECONDS) as database,
-        terminal.ProgressLine() as line,
-    ):
-        run = runs.newest(database) if number is None else runs.run_of(database, number)
+    with terminal.ProgressLine() as line:
         try:
             seen = queues.follow(database, run.id, line)
         except KeyboardInterrupt:

@@ -6,17 +6,19 @@ import json
 import shlex
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from tests.scribe.queue.conftest import ended, estate, loopback, started, working
 
 from penstock.call import Call
-from penstock.cli import main
+from penstock.cli import main, queues
 from penstock.cli.answer import dialect_of
 from penstock.cli.queue_page import page_server
 from penstock.mcp_server.listening import ServedNames
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from tests.scribe.author import Author
 
     from penstock.scribe.queue.database import Database
+    from penstock.scribe.queue.runs import Run
 
 
 @contextmanager
@@ -207,6 +210,29 @@ def test_a_cancelled_run_has_one_status(
     assert main(["queue", "status", "--queue", url]) == 6
     assert main(["document", "--finish", "--queue", url, "--out", str(tmp_path / "site")]) == 6
     assert f"penstock queue retry {run.id} --queue URL" in capsys.readouterr().err
+
+
+def test_whoever_started_a_run_follows_it_without_another_address_to_prove(
+    url: str, author: Author, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection too many, or an outage between the start of a run and following it, ended the follower at once."""
+    (tmp_path / "a.cbl").write_bytes(estate(1, 4).files[0].data)
+    monkeypatch.chdir(tmp_path)
+    start = queues.start_run
+
+    def refuse(*_: object, **__: object) -> None:
+        raise psycopg.OperationalError("too many connections")
+
+    def started_in_time(*arguments: Any, **how: Any) -> Run:
+        run = start(*arguments, **how)
+        monkeypatch.setattr(psycopg, "connect", refuse)  # of those in a pool, none is made by this
+        return run
+
+    with working(url, loopback(author)) as worker:
+        while not worker.database.rows("SELECT 1 FROM workers"):
+            time.sleep(0.02)
+        monkeypatch.setattr(queues, "start_run", started_in_time)
+        assert main(["document", ".", "--model", "openai-chat:loopback", "--queue", url, "--out", "site"]) == 0
 
 
 @pytest.mark.proves("C-21")
