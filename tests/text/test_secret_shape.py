@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.text.secret_examples import NAMED, OWN, described, written
 from tests.text.test_redaction import AFTER, SECRETS
 
+from penstock.text import secret_shape
 from penstock.text.redaction import _places, _tried_at
-from penstock.text.secret_shape import NEAR_CHARS, REACH_CHARS, Shape, Spans
+from penstock.text.secret_shape import NEAR_CHARS, REACH_CHARS, Shape, Spans, later
 from penstock.text.secret_shapes import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+MODULES = sorted(Path(secret_shape.__file__).parent.glob("secret_*.py"))
 FURTHER = ("\n", "x" * 40, '"' * 40)
 """What may be written beyond the reach of a shape: nothing of a word, more of it, or ends of strings."""
 
@@ -106,3 +110,15 @@ def test_a_shape_that_reads_further_is_noticed(pattern: str) -> None:
     assert not reads_further(
         Shape("key", ("key",), (), spans, reach_chars=REACH_CHARS), f"={run}key {run}=x", len(run) + 1
     )
+
+
+def test_no_pattern_is_compiled_before_a_text_needs_it() -> None:
+    """To compile all takes longer than to search most texts, and every process in which a result is cut would pay for it."""
+    rooms = [importlib.import_module(f"penstock.text.{path.stem}") for path in MODULES]
+    held = [
+        (room.__name__, name) for room in rooms for name, value in vars(room).items() if isinstance(value, re.Pattern)
+    ]
+    assert (len(rooms) > 5, held) == (True, [])
+    pattern = later(r"(a)|b", re.IGNORECASE)
+    assert [found.group() for found in pattern.finditer("xAb")] == ["A", "b"]
+    assert (pattern.pattern, pattern.groups, pattern.fullmatch("ab")) == (r"(a)|b", 1, None)

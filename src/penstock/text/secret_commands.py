@@ -12,14 +12,14 @@ from base64 import b64decode
 from typing import TYPE_CHECKING
 
 from penstock.text.secret_placeholders import NO_SECRET
-from penstock.text.secret_shape import Shape, Spans, compiled, to_end
+from penstock.text.secret_shape import Shape, Spans, compiled, later, to_end
 from penstock.text.secret_values import PASSWORDS_ABROAD, is_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 # Also with a number in it, if it is a constant's; of a language or a region: `en_001`, `eu-west-1`; and with dots.
-_IS_NAME = re.compile(
+_IS_NAME = later(
     r"[A-Za-z_.:*/?=@-]++|(?:[A-Z]{1,16}\d{0,2}_){1,8}[A-Z]{2,24}|[a-z]{2,3}[_-](?:\d{3}|[a-z]{2,8}-\d)"
     r"|(?=[a-z0-9_]*\.)(?:[a-z]{1,24}\d{0,3}[._]){1,8}[A-Za-z]{2,24}"
 )
@@ -69,18 +69,18 @@ _SQL = (
     r"(?:'([^'\s]{4,128})'|\"([^\"\s]{4,128})\"|(?<=(?i:\bby )) ?([^\s\"'`();,<>{}\[\]$%\\]{6,128}+))"
 )
 _SQL_HINT = r"(?i:identified[ \t]+(?:with|by)[ \t]|password[ \t]+['\"][^\s'\"]{4})"
-_OF_SQL = re.compile(r"(?i:identified|encrypted|with|user|role|login|define|set)\b")
+_OF_SQL = later(r"(?i:identified|encrypted|with|user|role|login|define|set)\b")
 _SQL_CHARS = 100
 _NAMES = r"(?i:passw(?:or)?d|passphrase|pwd|secret)"
 _NAMED_ARGUMENT = (
     rf"{_NAMES}[\"']?[\])]?[ \t]{{0,4}}(?:,|\|\||\?\?)\s{{0,8}}[bBrR]?(?:'([^'\s]{{8,128}})'|\"([^\"\s]{{8,128}})\")"
 )
-_VARIABLE, _NAME_CHARS = re.compile(r"\$[\w>-]*\Z"), 40  # it is passed, and the next argument says something else
+_VARIABLE, _NAME_CHARS = later(r"\$[\w>-]*\Z"), 40  # it is passed, and the next argument says something else
 # A variable that is passed among others: `encode(name, password, "ISO-8859-1")`.
-_IS_PASSED, _IN_CALL = re.compile(r"[a-z]+,"), re.compile(r",\s{0,8}[a-z_]*\Z")
-_OF_MAIL = re.compile(r"[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}")
-_SAYS_SECRET = re.compile(r"_secret\Z")
-_ITEM = re.compile(r"[\w-]+(?:\.[\w-]+)+=")  # the next item of a list of settings
+_IS_PASSED, _IN_CALL = later(r"[a-z]+,"), later(r",\s{0,8}[a-z_]*\Z")
+_OF_MAIL = later(r"[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}")
+_SAYS_SECRET = later(r"_secret\Z")
+_ITEM = later(r"[\w-]+(?:\.[\w-]+)+=")  # the next item of a list of settings
 _SETTER = rf"{_NAMES}\((?:'([^'\s]{{6,128}})'|\"([^\"\s]{{6,128}})\")\)"
 _OWNERS = ("db", "user", "root", "admin", "smtp", "mail", "ftp", "sql")  # joined: `dbpass`
 _SHORT = rf"(?:{'|'.join(_OWNERS)})?pass|pw|psw"
@@ -99,7 +99,7 @@ _ANY_CASE = rf"(?i:{'|'.join((*PASSWORDS_ABROAD, 'Пароль', 'ПАРОЛЬ')
 _ABROAD = rf"{_ANY_CASE}{_SIGN}([^\s\"'`,;(){{}}\[\]<>$%\\]{{6,64}}+)(?![(\[{{])"
 _ABROAD_HINT = rf"{_ANY_CASE}{_SIGN}"
 _SETTER_HINT = r"(?i:passw(?:or)?d|passphrase|pwd|secret)\([\"'][^\s\"']{6}"
-_SETS = re.compile(r"(?:[sS]et_?|[wW]ith_?|\.)\Z")
+_SETS = later(r"(?:[sS]et_?|[wW]ith_?|\.)\Z")
 _BLOCK = (
     r"(?i:passw(?:or)?d|passphrase|pwd|secret|token|(?:private|api|access|secret)[_-]?key)[\"']?:[ \t]{0,4}[|>][+-]?\d?"
     r"[ \t]{0,8}\r?\n[ \t]{1,64}(\S{8,1024}+)[ \t]{0,8}(?=\r?\n|$)"

@@ -25,7 +25,7 @@ from penstock.text.secret_placeholders import (
     is_class,
     is_member,
 )
-from penstock.text.secret_shape import PUBLIC, SERVICES, WORD_END, Shape, Spans, alternatives, compiled, to_end
+from penstock.text.secret_shape import PUBLIC, SERVICES, WORD_END, Shape, Spans, alternatives, compiled, later, to_end
 from penstock.text.secret_values import (
     changes_case,
     is_called_abroad,
@@ -82,14 +82,14 @@ _MIXED = (
 )
 _KEYED_HINT = rf"(?i:{'|'.join(_KEYED_LEADS)}){_KEYED_BETWEEN}(?:[A-Za-z0-9]{{0,12}}[_+/=.~-]){{0,3}}{_MIXED}"
 # A variable in a template stands for any name; and a program calls an item of a list by its `key`, of letters and digits at random.
-_ANY_NAME = re.compile(r"[\"']\$\w{1,24}[\"']")
-_OF_ITEM, _ALONE = re.compile(r"key[\"']?:[ \t]{0,4}[\"'][a-z0-9]{11,12}"), re.compile(r"(?:^|[^\w-])\Z")
+_ANY_NAME = later(r"[\"']\$\w{1,24}[\"']")
+_OF_ITEM, _ALONE = later(r"key[\"']?:[ \t]{0,4}[\"'][a-z0-9]{11,12}"), later(r"(?:^|[^\w-])\Z")
 # A printed object has a key that tells it from others: `<Future: pending, key: inc-b8aa…>`.
-_PRINTED = re.compile(r"<(?!\w*(?:Key|Token|Secret|Cred|Auth))[A-Z]\w*[: ][^<>\n]*[ ,]\Z")
+_PRINTED = later(r"<(?!\w*(?:Key|Token|Secret|Cred|Auth))[A-Z]\w*[: ][^<>\n]*[ ,]\Z")
 # An argument passed as a variable ends there, and the next says something else; the name of a type, an error, an identifier or a
 # challenge says nothing of a secret.
-_PASSED = re.compile(r"\w*\),|\w*,\s*\n\s*\Z")
-_OTHER = re.compile(r"(?i:type|error|identifier|challenge)[\s\"':=>|,.`]*\Z")
+_PASSED = later(r"\w*\),|\w*,\s*\n\s*\Z")
+_OTHER = later(r"(?i:type|error|identifier|challenge)[\s\"':=>|,.`]*\Z")
 _SETTING = (
     r"[_-](?i:pass)(?:\\?[\"'])?[ \t]{0,8}[:=]{1,2}[ \t]{0,8}[\"']?([^\s\"'`,;&|<>(){}\[\]$%\\]{8,160}+)(?![(\[{.])"
 )
@@ -99,34 +99,34 @@ _SAID_HINT = r"(?i:password|passphrase|secret)[ \t](?:is|was)[ \t]{1,3}[\"'`][^\
 _BEFORE_CHARS, _PRINTED_CHARS = 24, 80  # of the name before its last word; of an object before its key
 # What an ARN names after the number of an account, a file of the system, a digest, where the next page of a list begins, or the
 # class of an element.
-_NOT_ITSELF = re.compile(
+_NOT_ITSELF = later(
     r":(?:\d{12}|[x*]{8,12}):\Z|/etc/\Z"
     r"|(?i:(?:hash|digest|checksum|fingerprint)[_-]?of[_-](?:\w{1,12}[_-])?|(?:\b|[_\d])page[_-]?|\bclass=[\"'])\Z|[a-z]Page\Z"
 )
 # Also the key of who sends, and what is encrypted: in the name itself, since another value before it may be called so.
-_PUBLIC_NAME = re.compile(rf"(?:{PUBLIC.pattern}|(?i:sender|encrypted))[\w-]*\Z")
-_OF_PASSWORDS = re.compile(r"(?i:pass|pwd|pswd)")
-_SAYS = re.compile(r"(?i:(?<![a-z])(?:secret|key|token|passw(?:or)?d)(?![a-z]))")
-_SHORT = re.compile(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
-_INDEXED = re.compile(r"(?<=\[)[a-z]\w{1,24}\][ \t]=[ \t]")  # `ids[token] = …`: what a variable stands for
+_PUBLIC_NAME = later(rf"(?:{PUBLIC.pattern}|(?i:sender|encrypted))[\w-]*\Z")
+_OF_PASSWORDS = later(r"(?i:pass|pwd|pswd)")
+_SAYS = later(r"(?i:(?<![a-z])(?:secret|key|token|passw(?:or)?d)(?![a-z]))")
+_SHORT = later(r"(?=[^A-Za-z]*+[A-Za-z])[^\s_.:/-]*[^\sA-Za-z_.:*/?=(){}\[\]<>-][^\s_.:/-]*")
+_INDEXED = later(r"(?<=\[)[a-z]\w{1,24}\][ \t]=[ \t]")  # `ids[token] = …`: what a variable stands for
 # A message that something is missing says for what, and holds no secret.
-_SCHEME = re.compile(r"(?i:auth(?![_-]?(?:key|token))|login)")  # by which one logs in, or as whom
-_CHOICE, _CHOICE_CHARS = re.compile(r"\?[ \t]{0,2}[\"']\w*\Z"), 32  # `isCode ? "passcode" : "recovery"` names both
-_MISSING, _MISSING_CHARS = re.compile(r"(?i:missing|no|empty)[ \t]\Z"), 9
-_ADDRESS, _ADDRESS_CHARS = re.compile(r"://[\w.+:-]*\Z"), 48
+_SCHEME = later(r"(?i:auth(?![_-]?(?:key|token))|login)")  # by which one logs in, or as whom
+_CHOICE, _CHOICE_CHARS = later(r"\?[ \t]{0,2}[\"']\w*\Z"), 32  # `isCode ? "passcode" : "recovery"` names both
+_MISSING, _MISSING_CHARS = later(r"(?i:missing|no|empty)[ \t]\Z"), 9
+_ADDRESS, _ADDRESS_CHARS = later(r"://[\w.+:-]*\Z"), 48
 # Whose key finds something, and opens nothing.
-_LOOKED_UP = re.compile(
+_LOOKED_UP = later(
     r"(?:(?i:foreign|primary|partition|sort|natural|composite|cache|lookup|index|schema|sequence|idempotency)"
     r"[_ -]?|first_|second_|third_|Identifier|Repository)\Z"
 )
 # A password that only looks like a member: `Hunter2.Horse9`.
-_CHOSEN = re.compile(r"[A-Z][a-z]+\d+(?:\.[A-Z][a-z]+\d+)+")
-_COMPARED = re.compile(r"[A-Za-z_.]+\d{1,2}:?")  # `if password1 == password2:`
+_CHOSEN = later(r"[A-Z][a-z]+\d+(?:\.[A-Z][a-z]+\d+)+")
+_COMPARED = later(r"[A-Za-z_.]+\d{1,2}:?")  # `if password1 == password2:`
 _PUBLIC_TOKEN = ("publickey", "public_key", "public-key", "pubkey", "pub_key", "pub-key")
-_LINE_OF_SETTINGS = re.compile(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?(?:[A-Za-z0-9_]*|[a-z0-9.-]{1,64})")
-_LINE_OF_CAPITALS, _LINE_CHARS = re.compile(r"(?:# ?)?(?:export )?[A-Z0-9_]*"), 80
+_LINE_OF_SETTINGS = later(r"(?:\d{1,9}[|\t])?[ \t]{0,40}(?:# ?)?(?:export )?(?:[A-Za-z0-9_]*|[a-z0-9.-]{1,64})")
+_LINE_OF_CAPITALS, _LINE_CHARS = later(r"(?:# ?)?(?:export )?[A-Z0-9_]*"), 80
 _MAX_ESCAPING = 7  # backslashes before a quote: of a string in a string in a string
-_NEXT_PART = re.compile(r"[ \t]{0,8}[+.\\]?\s{0,64}+[\"']([\w+/=.~-]{8,512}+)[\"']")
+_NEXT_PART = later(r"[ \t]{0,8}[+.\\]?\s{0,64}+[\"']([\w+/=.~-]{8,512}+)[\"']")
 _PARTS_CHARS = 1_024  # after which no part begins
 _BARE, _WITH_SIGNS = 5, 6  # groups of an assignment: a bare value, and one with signs that end it in programs
 # Names after which a random value may come, with anything in between; and what that may be.
@@ -154,13 +154,13 @@ _BETWEEN = (
     r"[ \t]{0,4}(?:[:?.+]{0,3}=>?|->|\|\|?|[:>,]|%3[dD])[\s\"'`=\\]{0,40}"
 )
 _LOOSE = rf"(?i:{_LOOSE_NAMES})({_BETWEEN})([\w+/=.~-]{{11,160}}+)(?![(\[{{])"
-_CALLED = re.compile(r"(?i:key|token|secret)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"']\Z")
+_CALLED = later(r"(?i:key|token|secret)[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"']\Z")
 _DJANGO = rf"(?i:secret_key)({_BETWEEN}(?:default=[\"'])?)({DJANGO_CHARS}{{50,60}}+)(?![\w-])"
 # Values encrypted by Jenkins are in braces, with blanks.
 _ELEMENT = r"<([\w.:-]{1,64}+)(?:\s[^<>]{0,200}+)?>\s{0,64}+([^\s<>]{6,512}+|\{[^<>{}\n]{12,512}+\})\s{0,64}+</\1>"
 _ENCRYPTED_HINT = r"(?i:passw(?:or)?d|passphrase|secret|token|key)>\{"
 # The name of a type of resource, such as `"AWS::KMS::Key"`, whose value is a resource or a digest.
-_TYPE, _TYPE_CHARS = re.compile(r"[\"']\w+::[\w:]*\Z"), 64
+_TYPE, _TYPE_CHARS = later(r"[\"']\w+::[\w:]*\Z"), 64
 
 
 def _named(text: str, at: int, _floor: int) -> Spans:

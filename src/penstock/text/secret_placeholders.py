@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from penstock.text.secret_shape import later
 from penstock.text.secret_values import count_changes, mixes_cases, reads_as_key
 
 # What people write where a secret will be.
@@ -28,7 +29,7 @@ _REFERENCES = (
 )
 # What a form requires of a field, and a model of a column.
 _RULES = (r"(?i:required|nullable|sometimes|present|confirmed|encrypted|hashed)(?:[|:].*)?",)
-NO_SECRET = re.compile("|".join((*_PLACEHOLDERS, *_EXPRESSIONS, *_REFERENCES, *_RULES)), re.DOTALL)
+NO_SECRET = later("|".join((*_PLACEHOLDERS, *_EXPRESSIONS, *_REFERENCES, *_RULES)), re.DOTALL)
 """A value that stands in for a secret wherever it occurs."""
 
 # As X.509 writes a public key, with its type, in base64: of elliptic curves, and of RSA by the bytes that its length takes.
@@ -36,7 +37,7 @@ _X509 = (
     r"M(?:FkwEwYHKoZIzj0CAQ|HYwEAYHKoZIzj0CAQ|IGbMBAGByqGSM49AgEG|CowBQYDK2V|[E-H][A-Za-z0-9+/]wDQYJKoZIhvcNAQEBBQAD"
     r"|IG[A-Za-z0-9+/]MA0GCSqGSIb3DQEBAQUAA4|I[A-Za-z0-9+/]{3,5}ANBgkqhkiG9w0BAQEFAAO)[\w+/]*=*"
 )
-NO_KEY = re.compile(
+NO_KEY = later(
     # Names of build artifacts and of other things that end in a digest.
     r"(?:[A-Za-z0-9.]{1,24}[-/]){1,8}(?:[0-9a-f]{40}|[0-9a-f]{64})|(?:\w{1,24}\.){2,8}[0-9a-f]{40}"
     # Public keys: of NATS, whose seeds begin with S, of SSH, and of X.509, also its modulus in hexadecimal.
@@ -49,7 +50,7 @@ NO_KEY = re.compile(
 )
 """A value that reads as a key but is public, or only names or begins one."""
 
-STANDS_FOR = re.compile(
+STANDS_FOR = later(
     # When it was issued or expires; the number of a program, a version or an object (OID); paths to what holds the secret;
     # what a shell substitutes for a variable that is set.
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.Z+-]*|0[xX][0-9A-Fa-f]{1,8}|\d{1,20}[iu](?:8|16|32|64|128)|v?\d{1,4}(?:\.\d{1,7}){2,12}"
@@ -66,34 +67,34 @@ STANDS_FOR = re.compile(
 
 # ── names in programs ────────────────────────────────────────────────────────────────────────────────────────────
 
-IDENTIFIER = re.compile(r"[A-Za-z_.:*/?=-]++(?:(?<=/)\d\.?)?")
+IDENTIFIER = later(r"[A-Za-z_.:*/?=-]++(?:(?<=/)\d\.?)?")
 """A name without a digit, or a function and how many arguments it takes."""
-NUMBERED_NAME = re.compile(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")
+NUMBERED_NAME = later(r"(?:[A-Za-z]{2,16}[-_.]){1,6}v?\d{1,2}")
 """A name such as `etcd-cluster-1`."""
-MEMBER = re.compile(r"(?=[a-z-]*\.)[a-z-]{0,24}(?:\.[a-z-]{2,24}){1,4}")
+MEMBER = later(r"(?=[a-z-]*\.)[a-z-]{0,24}(?:\.[a-z-]{2,24}){1,4}")
 """A name such as `api.organization` or `.data-api`."""
-ACTION = re.compile(r"[a-z_]{1,40}#[a-z_]{1,40}")
+ACTION = later(r"[a-z_]{1,40}#[a-z_]{1,40}")
 """An action of Rails."""
-ATTRIBUTE = re.compile(r"(?=[A-Za-z0-9]*+(?:[_.#]|[!?]\.))(?:[A-Za-z_.#]++\d{0,3}+(?:[!?](?=\.))?){1,8}[!?]{0,2}")
+ATTRIBUTE = later(r"(?=[A-Za-z0-9]*+(?:[_.#]|[!?]\.))(?:[A-Za-z_.#]++\d{0,3}+(?:[!?](?=\.))?){1,8}[!?]{0,2}")
 """A bare attribute, such as `token1.refresh_token`, `issuer.issue_token!`, `config!.key` or `this.#auth.loginPassword`."""
-QUOTED_NAME = re.compile(
+QUOTED_NAME = later(
     r"[a-z]{2,16}\d{1,3}(?:_[a-z]{1,16}){1,3}|(?=[A-Z_]*\d)[A-Z]{2,16}\d{0,3}(?:_[A-Z]{1,16}\d{0,3}){1,7}"
 )
 """What is a name even in quotes, such as `sha256_password` or `JWT_SHA512_PRIVATE_KEY`."""
-VARIABLE = re.compile(r"(?:[A-Za-z]{2,16}_){1,6}[A-Za-z]{1,16}\d{1,2}")
+VARIABLE = later(r"(?:[A-Za-z]{2,16}_){1,6}[A-Za-z]{1,16}\d{1,2}")
 """A variable such as `libtest_arg4`."""
-MACRO = re.compile(r"[a-z_]{2,40}![ \t]?[{(\[]")
+MACRO = later(r"[a-z_]{2,40}![ \t]?[{(\[]")
 """The beginning of a call to a macro of Rust."""
 
 # A name and password in an address that only say what belongs there: `accountSid:authToken`, `API_KEY:DOMAIN`.
-_CREDENTIAL = re.compile(
+_CREDENTIAL = later(
     r"(?i:(?:(?:api|auth|app|access|user|client|account|bot|your)[_-]?)(?:key|token|secret|pass(?:word|wd)?)|key|token)"
 )
-_OF_CREDENTIAL = re.compile(r"(?i:[a-z_]{0,16}(?:key|token|secret|sid|login))")
-_PARTS = re.compile(r"(?i:(?:user|username|password|auth|login)(?::(?!\Z)|\Z)){2,4}")
-_CAPITALS = re.compile(r"\[?[A-Z]+(?:[_:.-]+[A-Z]+)*\]?")
-_LETTERS = re.compile(r"[A-Za-z_]+")
-_CONSTANT = re.compile(r"[A-Z]+(?:_[A-Z]+)+")
+_OF_CREDENTIAL = later(r"(?i:[a-z_]{0,16}(?:key|token|secret|sid|login))")
+_PARTS = later(r"(?i:(?:user|username|password|auth|login)(?::(?!\Z)|\Z)){2,4}")
+_CAPITALS = later(r"\[?[A-Z]+(?:[_:.-]+[A-Z]+)*\]?")
+_LETTERS = later(r"[A-Za-z_]+")
+_CONSTANT = later(r"[A-Z]+(?:_[A-Z]+)+")
 
 
 def is_pair_of_names(name: str, value: str) -> bool:
@@ -109,8 +110,8 @@ def is_pair_of_names(name: str, value: str) -> bool:
     return of_credential or (_CAPITALS.fullmatch(name) is not None and _CAPITALS.fullmatch(value) is not None)
 
 
-_OF_MEMBER = re.compile(r"(?>[+&*!@]?)([A-Za-z_]\w*+[!?]?(?>(?:(?:\??\.|::|->)#?[A-Za-z_]\w*+[!?]?)+))", re.ASCII)
-_NAME, _MAX_CHANGES = re.compile(r"\w+", re.ASCII), 4  # from letters to digits and back: two numbers in a name
+_OF_MEMBER = later(r"(?>[+&*!@]?)([A-Za-z_]\w*+[!?]?(?>(?:(?:\??\.|::|->)#?[A-Za-z_]\w*+[!?]?)+))", re.ASCII)
+_NAME, _MAX_CHANGES = later(r"\w+", re.ASCII), 4  # from letters to digits and back: two numbers in a name
 
 
 def is_member(value: str) -> bool:
@@ -125,7 +126,7 @@ def is_member(value: str) -> bool:
     return sum(map(count_changes, names)) <= _MAX_CHANGES and not any(map(reads_as_key, names))
 
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
+_WORD = later(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
 _MAX_NUMBERS = 3  # of the name of a class
 
 

@@ -11,7 +11,7 @@ from base64 import b64decode
 from typing import TYPE_CHECKING
 
 from penstock.text.secret_placeholders import NO_KEY, NO_SECRET, is_member, is_pair_of_names
-from penstock.text.secret_shape import PUBLIC, REACH_CHARS, WORD_BEGINS, Shape, Spans, compiled, to_end
+from penstock.text.secret_shape import PUBLIC, REACH_CHARS, WORD_BEGINS, Shape, Spans, compiled, later, to_end
 from penstock.text.secret_values import count_changes, is_key, is_random, is_said_abroad, is_strong, reads_as_key
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _CURL_USER = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?[^\s:\"'<>]{0,64}[\"']?:
 _CURL_ALONE = r"(?:-u[ \t=]{0,4}|--user[ \t=]{1,4})[\"']?([^\s:\"'<>{}$]{8,128}+):(?=[\"'\s])"  # without a password
 _CURL = rf"{_CURL_USER}([^\s\"'<>$:{{}}\[\]]{{3,128}}+|\{{[^\s\"'<>${{}}]{{3,128}}+\}})|{_CURL_ALONE}"
 # What a document writes for a password next to a name: `user:pass`, `some_name:some_password`.
-_SAYS_PASSWORD = re.compile(r"(?i:(?:[a-z]{2,8}[_-])?(?:pass(?:w(?:or)?d)?|pwd|pw))")
+_SAYS_PASSWORD = later(r"(?i:(?:[a-z]{2,8}[_-])?(?:pass(?:w(?:or)?d)?|pwd|pw))")
 _COMMAND_CHARS = 400
 _LIST_CHARS = 4_096  # after which no item begins
 
@@ -158,7 +158,7 @@ _OPTION = (
 _OPTION_HINT = rf"(?i:{'|'.join(_OPTIONS)})[ \t]{{1,4}}\\?[\"']?[^\s\"'$<>{{}}()\[\]%*-][^\s\"'<>{{}}()]{{5}}"
 # The option may be the end of a longer one, `--db-password`, but not of a word: `base-passwd 3.5.44`. The end of a line before it
 # may be written as `\n`.
-_OPTION_BEGINS, _OPTION_CHARS = re.compile(r"(?:^|[^\w-]|\\[nrt])(?:-[\w-]*)?\Z"), 40
+_OPTION_BEGINS, _OPTION_CHARS = later(r"(?:^|[^\w-]|\\[nrt])(?:-[\w-]*)?\Z"), 40
 # Programs that take a password as `-p`: MySQL's, with the value attached, and PsExec.
 _LETTER_P = (
     r"(?i:mysql(?:dump|admin|import|show|sh)?[ \t](?:[^\n|;&]{0,200}?[ \t])?-p([^\s\"'$<%-][^\s\"'$<>;|]{3,64}+)"
@@ -168,10 +168,10 @@ _LETTER_P_HINT = r"(?i:mysql(?:dump|admin|import|show|sh)?[ \t]+-|psexec(?:\.exe
 # Both sides of `;` name settings, which never happens in a program.
 _CONNECTION = r"(?i:password|pwd)[ \t]?=[ \t]?([^\s\"'=;&|<>{}()\[\]$%]{4,128}+);"
 _CONNECTION_HINT = r"(?i:password|pwd)[ \t]?=[ \t]?[^\s\"'=;&|<>(){}\[\]$%]{4,128};"
-_CONNECTION_NAMES = re.compile(r"(?i:\b(?:user id|uid|server|data source|initial catalog|provider|driver)[ \t]?=)")
+_CONNECTION_NAMES = later(r"(?i:\b(?:user id|uid|server|data source|initial catalog|provider|driver)[ \t]?=)")
 _UNSEAL = r"(?i:unseal|recovery)(?: [Kk]ey)?(?: \d{1,2})?:?[ \t]{1,4}([A-Za-z0-9+/]{43,64}+=?)"
-_COOKIE = re.compile(r"([\w.-]{1,64}+)=([^\s;\"',=]{6,1024}+=*+)")
-_OF_SESSION = re.compile(r"(?i:sess|sid|auth|token|jwt|remember|login)")  # whose value grants access, whatever it is
+_COOKIE = later(r"([\w.-]{1,64}+)=([^\s;\"',=]{6,1024}+=*+)")
+_OF_SESSION = later(r"(?i:sess|sid|auth|token|jwt|remember|login)")  # whose value grants access, whatever it is
 _COOKIES = r"(?i:cookie)\\?[\"']?[ \t]{0,4}[:,][ \t]{0,4}\\?[\"']?(?=[\w.-]{1,64}+=)"
 _COOKIES_CHARS = 2_000
 _DOCKER = r"auth\"[ \t]{0,4}:[ \t]{0,4}\"([A-Za-z0-9+/]{8,512}+={0,2})\""
@@ -182,14 +182,14 @@ _DOCKER_FILE = (
 _LIST = r"(?i:passwords|passphrases)[\"']?[ \t]{0,4}[:=][ \t]{0,4}\s{0,64}+(?:\[|-[ \t])"
 _QUOTED = r"\"([^\"\n]{4,128}+)\"|'([^'\n]{4,128}+)'"
 # Bare words in brackets are names in programs; in YAML those without a digit may be.
-_LIST_ITEM = re.compile(
+_LIST_ITEM = later(
     rf"^[ \t]{{0,80}}-[ \t]{{1,16}}(?:{_QUOTED}|(?=\S{{0,128}}\d)([^\s\"',\[\]]{{4,128}}+))|(?:\[|,)\s{{0,64}}+(?:{_QUOTED})",
     re.MULTILINE,
 )
 
 
 _COOKIES_HINT = r"(?i:cookie)\\?[\"']?[ \t]{0,4}[:,][ \t]{0,4}\\?[\"']?[\w.-]+="
-_NAME = re.compile(r"[A-Za-z_.:*/?=-]++")
+_NAME = later(r"[A-Za-z_.:*/?=-]++")
 _UNSEAL_HINT = r"(?i:unseal|recovery)(?: [Kk]ey)?(?: \d{1,2})?:?[ \t]{1,4}[A-Za-z0-9+/]{16}"
 
 
@@ -268,15 +268,13 @@ def _list(text: str, at: int, _floor: int) -> Spans:
 
 _OF_MANIFEST = r"\bkind[\"']?:[ \t]{0,4}[\"']?Secret\b"
 _MANIFEST_CHARS = 4_096  # on either side of its kind: data comes before it if a program printed it
-_DATA = re.compile(
+_DATA = later(
     r"^([ \t]*)(?:- )?[\"']?(?:data|stringData)[\"']?:[ \t]*\{?[ \t]*\n((?:\1[ \t]+[\"']?[\w.-]+[\"']?:[ \t]*[^\n]*\n?)+)",
     re.MULTILINE,
 )
-_DATUM = re.compile(r"^[ \t]*[\"']?([\w.-]+)[\"']?:[ \t]*[\"']?([^\s\"',{}|>][^\s\"',{}]{5,}+)", re.MULTILINE)
+_DATUM = later(r"^[ \t]*[\"']?([\w.-]+)[\"']?:[ \t]*[\"']?([^\s\"',{}|>][^\s\"',{}]{5,}+)", re.MULTILINE)
 # Certificates; and, by the convention for service bindings, what a service is and where.
-_OF_PUBLIC = re.compile(
-    r"(?:[\w.-]*[.-])?(?:crt|cert|ca)|type|provider|host|hostname|port|database|dbname|namespace|region"
-)
+_OF_PUBLIC = later(r"(?:[\w.-]*[.-])?(?:crt|cert|ca)|type|provider|host|hostname|port|database|dbname|namespace|region")
 _PUBLIC_HEADS = (
     "LS0tLS1CRUdJTiBDRVJU",
     "LS0tLS1CRUdJTiBQVUJM",
@@ -338,7 +336,7 @@ _VARIABLE = (
     r"variable[ \t]{1,4}\"([\w-]{0,64}(?i:passw(?:or)?d|secret|token|_key)[\w-]{0,64})\"[ \t]{0,4}\{[^{}]{0,400}?"
     r"\bdefault[ \t]{0,16}=[ \t]{0,16}\"(?=[^\"\d]{0,64}\d)([^\s\"$]{6,512})\""
 )  # Terraform's
-_SAYS_SECRET = re.compile(r"(?i:passw(?:or)?d|secret|token)")
+_SAYS_SECRET = later(r"(?i:passw(?:or)?d|secret|token)")
 # What Azure's `NewUsernamePasswordCredential` takes first is no password: two more follow.
 _PAIR = (
     r"\w+\(\s{0,8}[\"'][^\"'\n]{1,64}[\"'],\s{0,8}[\"']([^\s\"']{6,64})[\"'](?!(?:,\s{0,8}[\"'][^\"'\n]{0,64}[\"']){2})"

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from penstock.text.secret_formats import BY_SERVICE
-from penstock.text.secret_shape import PUBLIC, SERVICES, Shape, Spans, alternatives, to_end
+from penstock.text.secret_shape import PUBLIC, SERVICES, Shape, Spans, alternatives, later, to_end
 from penstock.text.secret_values import count_changes, counts_up, is_key, reads_as_key
 
 if TYPE_CHECKING:
@@ -105,23 +105,23 @@ key (github.com/public-apis/public-apis, MIT) and are not words of programs; and
 """
 
 _BETWEEN_CHARS, _VALUE_CHARS = 40, 160  # after the name, before the value; and of that
-_VALUE = re.compile(r"(?<![\w+/.~-])[\w+/.~-]{15,160}+=*+(?![(\[{])", re.ASCII)
+_VALUE = later(r"(?<![\w+/.~-])[\w+/.~-]{15,160}+=*+(?![(\[{])", re.ASCII)
 # A value with such a name is the name of something; and a sentence with a file of that name in it may end with a handle of ours.
-_ID = re.compile(r"(?:[_. \"'-]id|I[dD])s?[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'`]?\Z|handle|page|;|[?/]")
-_OTHER = re.compile(r"//.*|\d+|pub[0-9a-f]{32}")  # an address, the number of an account, Datadog's public tokens
-_DIGESTS = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_SECRET = re.compile(r"(?i:key|token|secret|private|auth|pass|cred)")
+_ID = later(r"(?:[_. \"'-]id|I[dD])s?[\"'\])]{0,2}[ \t]{0,4}[:=]{1,2}>?[ \t]{0,4}[\"'`]?\Z|handle|page|;|[?/]")
+_OTHER = later(r"//.*|\d+|pub[0-9a-f]{32}")  # an address, the number of an account, Datadog's public tokens
+_DIGESTS = later(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SECRET = later(r"(?i:key|token|secret|private|auth|pass|cred)")
 # The line above a value that stands alone.
-_HEADING = re.compile(
+_HEADING = later(
     r"[\w .\r\n-]{0,24}\b(?i:key|token|secret|private|access)[ \t:]{0,4}\r?\n[ \t]{0,8}"
     r"(?=[\w+/=.~-]{15,160}[ \t]{0,8}(?:\r?\n|\Z))",
     re.ASCII,
 )
-_ENDS = re.compile(r"[\s\"'`,;)\]}<\\]|\Z")
-_PARTS, _MIN_PARTS = re.compile(r"(?<![^._+/-])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]++"), 3
-_DIRECT = re.compile(r"[\w-]*[\s\"':=>-]*")  # nothing but a sign in between
+_ENDS = later(r"[\s\"'`,;)\]}<\\]|\Z")
+_PARTS, _MIN_PARTS = later(r"(?<![^._+/-])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]++"), 3
+_DIRECT = later(r"[\w-]*[\s\"':=>-]*")  # nothing but a sign in between
 # In quotes, after a name that says what it is, it need not be long.
-_CALLED = re.compile(
+_CALLED = later(
     r"[\w .-]{0,24}(?i:key|token|secret|password)[\"'\])]{0,2}[ \t]{0,4}(?:=>|[:=-])[ \t]{0,4}"
     r"(?:\"([^\s\"]{8,160}+)\"|'([^\s']{8,160}+)')",
     re.ASCII,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -48,17 +48,34 @@ class Shape(NamedTuple):
     """How far `spans` reads before and after its place at most."""
 
 
-WORD_BEGINS = re.compile(r"(?<![A-Za-z0-9])|(?<=\\[nrt])")
+class _Uncompiled:
+    """A pattern that is compiled when one of its methods is first used, and from then on has those of the compiled one."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self.pattern, self._flags = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        made = getattr(re.compile(self.pattern, self._flags), name)
+        setattr(self, name, made)
+        return made
+
+
+def later(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern that is compiled when first used: all of them take 30 ms, and most texts need none."""
+    return cast("re.Pattern[str]", _Uncompiled(pattern, flags))
+
+
+WORD_BEGINS = later(r"(?<![A-Za-z0-9])|(?<=\\[nrt])")
 """Where a word begins, also after a line end written as `\\n`."""
-BEFORE_WORD = re.compile(r"_|\\[nrt]?")
+BEFORE_WORD = later(r"_|\\[nrt]?")
 """What a hint of a key that begins a word may include before it."""
 # What is attached to a key goes with it, so that what follows a mark is never part of a word.
-_TAIL = re.compile(r"[\w-]*+", re.ASCII)
+_TAIL = later(r"[\w-]*+", re.ASCII)
 WORD_END = r"(?![\w-]|\[redacted: )"
 """Where a word ends. A mark attached to it counts as its rest, because it was that before it was redacted."""
 
 
-PUBLIC = re.compile(
+PUBLIC = later(
     r"(?i:sha\d|md5|hash|digest|checksum|commit|revision|version|etag|public|pub[_-]?(?:key|\Z)|fingerprint"
     r"|gpg[ _-]?(?:key|\Z)|integrity|websocket|(?:[_-]signature|nonce)(?![ _-]?\Z))|\bh1:"
 )
@@ -83,7 +100,7 @@ def alternatives(words: Iterable[str]) -> str:
 
 
 # A value is judged by its first 160 characters; otherwise a text could be made in which each name is followed by all others.
-_BARE_REST = re.compile(r"(?>(?:[^\s\"'`,;&|<>(){}\[\]$%\\]|%(?=[\w%]))*)")
+_BARE_REST = later(r"(?>(?:[^\s\"'`,;&|<>(){}\[\]$%\\]|%(?=[\w%]))*)")
 
 
 def to_end(text: str, span: tuple[int, int]) -> Spans:

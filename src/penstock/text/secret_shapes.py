@@ -24,6 +24,7 @@ from penstock.text.secret_shape import (
     Spans,
     alternatives,
     compiled,
+    later,
     to_tail,
 )
 from penstock.text.secret_values import count_changes, is_strong, mixes_cases, reads_as_key
@@ -103,7 +104,7 @@ def _own(words: tuple[str, ...], body: str, *, begins_a_word: bool) -> Callable[
 
 
 # Fonts and pictures whose addresses end in random letters.
-_MEDIUM = re.compile(r"\.(?:ttf|otf|woff2?|png|jpe?g|gif|svg|webp|ico|css|js)\b")
+_MEDIUM = later(r"\.(?:ttf|otf|woff2?|png|jpe?g|gif|svg|webp|ico|css|js)\b")
 _MIN_CROSSES = 12
 
 
@@ -120,7 +121,7 @@ _ALIBABA_OTHER = r"[A-Za-z0-9]{30}(?!\w)"
 
 
 # In the middle of a program or picture in base64, any four letters occur somewhere.
-_LONG_RUN, _LONG_CHARS = re.compile(r"[A-Za-z0-9+/]*"), 120
+_LONG_RUN, _LONG_CHARS = later(r"[A-Za-z0-9+/]*"), 120
 _SHORT_CHARS = 24  # before a sign of base64, which begins a word as any sign does: in the digests of lock files
 
 
@@ -146,7 +147,7 @@ def _pair(key: str, secret: str) -> Callable[[str, int, int], Spans]:
 
 _HEAD_CHARS = REACH_CHARS  # of a JWT: no server accepts a longer one
 # In base64 `{` is `e`, and what follows it, a quote or a blank, gives the next two characters.
-_JWT_HEAD = re.compile("ey[A-Z]")
+_JWT_HEAD = later("ey[A-Z]")
 _JWT_REST = r"\.ey[A-Z][\w-]{5,}+(?:\.[\w-]*+)?"
 
 
@@ -179,8 +180,8 @@ def _around(head: str, most: int, rest: str) -> Callable[[str, int, int], Spans]
     return spans
 
 
-_LINE_BEFORE, _LINE_CHARS = re.compile(r"[A-Za-z0-9+/]{60,76}\r?\n\Z"), 78  # of a certificate
-_DIGEST, _DIGEST_CHARS = re.compile(r"sha\d{3}-[A-Za-z0-9+/]*\Z"), 96  # of a lock file, which may contain it
+_LINE_BEFORE, _LINE_CHARS = later(r"[A-Za-z0-9+/]{60,76}\r?\n\Z"), 78  # of a certificate
+_DIGEST, _DIGEST_CHARS = later(r"sha\d{3}-[A-Za-z0-9+/]*\Z"), 96  # of a lock file, which may contain it
 _AZURE = ("AzFu", "AzSe", "+ACR", "+ASt", "ACDb", "AIoT", "+AEh", "+ABa")
 # But not a picture or document, which begin this way in base64.
 _AZURE_PARTS = (
@@ -211,7 +212,7 @@ def _of_kind(text: str, at: int, floor: int) -> Spans:
 _SIGN_LEADS = tuple(f"{letter}{sign}" for letter in "abcdefghijklmnopqrstuvwxyz" for sign in "_-")
 _OWN_WORDS = _look_back(r"[A-Za-z][a-z0-9]{1,11}(?:[_-][a-z0-9]{1,10}){0,3}", 56)
 _OWN_RUN = r"[a-z][_-](?=[A-Z0-9]*+[a-z])(?=[a-z0-9]*+[A-Z])(?=[A-Za-z]*+[0-9])([A-Za-z0-9]{30,200}+)(?![\w/+=.-]|\[redacted: )"
-_COORDINATE, _COORDINATE_CHARS = re.compile(r"\"[xyn]\\?\"\s{0,4}:\s{0,4}\\?\"\Z"), 16  # of a public key in JSON
+_COORDINATE, _COORDINATE_CHARS = later(r"\"[xyn]\\?\"\s{0,4}:\s{0,4}\\?\"\Z"), 16  # of a public key in JSON
 _MIN_OWN_CHANGES = 4  # from letters to digits and back: `xXF86VidModeGetAllModeLinesReq` has two
 # Not how much more follows: counting that in every name with an underscore made a third of the states of its search.
 _OWN_HINT = r"[a-z][_-][A-Za-z0-9]*(?:[0-9][A-Z]|[0-9][a-z]{1,3}[A-Z])[A-Za-z0-9]{4}"
@@ -239,14 +240,14 @@ def _numbered(text: str, at: int, _floor: int) -> Spans:
 
 _PEM_BEGINS = "-----BEGIN "
 _PEM = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-_EDGE = re.compile(rf"-----(?:BEGIN|(END)) {_PEM}")
+_EDGE = later(rf"-----(?:BEGIN|(END)) {_PEM}")
 # Between lines of a key: line ends, also written as \n, quotes, the number of a line on a page.
 _GAP = r"(?>(?:\\[nr]|[\s\"'+,|\d]){0,40})"
-_CUT_OFF = re.compile(
+_CUT_OFF = later(
     rf"(?>(?:{_GAP}[A-Z][A-Za-z-]{{3,20}}+: [^\n\\]{{1,100}}+){{0,9}})"  # headers: Proc-Type, Version
     rf"(?>(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)*)(?:{_GAP}[A-Za-z0-9+/]{{0,15}}+=)?"
 )
-_BODY = re.compile(r"([A-Za-z0-9+/])(?!\1{19})[A-Za-z0-9+/]{19}")  # of several letters: those of an example are one
+_BODY = later(r"([A-Za-z0-9+/])(?!\1{19})[A-Za-z0-9+/]{19}")  # of several letters: those of an example are one
 
 
 def _private_key(text: str, at: int, _floor: int) -> Spans:
@@ -305,8 +306,8 @@ def _encoded_jwt(text: str, at: int, _floor: int) -> Spans:
 _JWK_HINT = r"\"kty\\?\"[ \t]{0,4}:"
 _JWK, _TINK = '"kty', "type.googleapis.com/google.crypto.tink."
 _OBJECT_CHARS = 8_192  # on either side; a private key of 4,096 bits has 3,300
-_PRIVATE_MEMBER = re.compile(r"\"(?:d|k|p|q|dp|dq|qi)\\?\"\s{0,16}:\s{0,16}\\?\"([\w-]{16,4096}+=*)")
-_TINK_VALUE = re.compile(r"\"value\\?\"\s{0,16}:\s{0,16}\\?\"([\w+/-]{16,8192}+=*)")
+_PRIVATE_MEMBER = later(r"\"(?:d|k|p|q|dp|dq|qi)\\?\"\s{0,16}:\s{0,16}\\?\"([\w-]{16,4096}+=*)")
+_TINK_VALUE = later(r"\"value\\?\"\s{0,16}:\s{0,16}\\?\"([\w+/-]{16,8192}+=*)")
 
 
 def _in_object(lead: str, member: re.Pattern[str]) -> Callable[[str, int, int], Spans]:

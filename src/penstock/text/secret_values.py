@@ -7,25 +7,26 @@ Law: a value is judged by its first 512 characters. Leaves to others: whether a 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from itertools import pairwise
 from string import ascii_lowercase, digits
 from unicodedata import normalize
 
-_RUN = re.compile(r"[A-Za-z0-9]+")
-_CHANGE = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
-_UUID = re.compile(r"(?=[A-Za-z-]*+[0-9])(?=[0-]*+[^0-])[0-9a-zA-Z]{8}(?:-[0-9a-zA-Z]{4}){3}-[0-9a-zA-Z]{12}")
-_GROUPS = re.compile(
+from penstock.text.secret_shape import later
+
+_RUN = later(r"[A-Za-z0-9]+")
+_CHANGE = later(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_UUID = later(r"(?=[A-Za-z-]*+[0-9])(?=[0-]*+[^0-])[0-9a-zA-Z]{8}(?:-[0-9a-zA-Z]{4}){3}-[0-9a-zA-Z]{12}")
+_GROUPS = later(
     r"(?=(?:[A-Z-]*+[0-9]){2})[0-9A-Z]{4,8}(?:-[0-9A-Z]{4,8}){2,7}|[0-9A-Z]{5}(?:-[0-9A-Z]{5}){3,7}"
 )  # as people type them
-_DIGITS = re.compile(r"[0-9]{17,}")
+_DIGITS = later(r"[0-9]{17,}")
 # A time to the millisecond or finer, as migrations are numbered.
-_TIME = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])(?:[0-5]\d){2}\d{3,6}")
+_TIME = later(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])(?:[0-5]\d){2}\d{3,6}")
 _MIN_DIGITS = 5  # different ones
 _MIN_RUN = 11
 _MIN_ENTROPY = 2.9  # bits a character, in the longest run: 16 random hexadecimal digits have 3.1 on average
-_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_PIECE = later(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # Words joined with capitals have more letters each than random letters between two changes: of 5,299 such names in installed
 # packages 9 have fewer than 3 on average, seven of them base64; of random letters 84 in a hundred.
 _PIECE_CHARS, _MIN_PIECED = 3, 20
@@ -81,10 +82,8 @@ def mixes_cases(run: str) -> bool:
 
 
 # Letters of other alphabets or with diacritics, and what occurs in a sentence; or kana.
-_SAID_ABROAD = re.compile(
-    r".*[\u3040-\u30ff]{2}.*|(?=[\x00-\x7f]*[^\x00-\x7f])\d?(?:[^\W\d_]|[ '?!,.:;/-]|[^\w\x00-\x7f])+"
-)
-_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")  # as JSON may write them
+_SAID_ABROAD = later(r".*[\u3040-\u30ff]{2}.*|(?=[\x00-\x7f]*[^\x00-\x7f])\d?(?:[^\W\d_]|[ '?!,.:;/-]|[^\w\x00-\x7f])+")
+_ESCAPED = later(r"\\u([0-9a-fA-F]{4})")  # as JSON may write them
 
 
 PASSWORDS_ABROAD = (
@@ -135,7 +134,7 @@ def _plain(word: str) -> str:
 
 
 # Some languages join words: `benutzerpasswort`.
-_CALLED_ABROAD = re.compile(
+_CALLED_ABROAD = later(
     rf"[a-z]{{0,16}}(?:{'|'.join(filter(None, map(_plain, (*PASSWORDS_ABROAD, *_SECRETS_ABROAD))))})"
 )
 
@@ -174,9 +173,9 @@ def changes_case(run: str) -> bool:
     return len(run) >= _MIN_LETTERS and len(_PIECE.findall(run)) * _LETTERS_PIECE_CHARS >= len(run)
 
 
-_JOINTS = re.compile(r"[_+.-]")
+_JOINTS = later(r"[_+.-]")
 _MIN_JOINED, _MIN_JOINED_CHANGES = 18, 4
-_HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_HEX = later(r"[0-9a-f]+|[0-9A-F]+")
 _MIN_HEX, _MIN_HEX_CHANGES = 28, 6
 _MIN_MIXED, _MIN_MIXED_CHANGES = 16, 4
 
@@ -221,7 +220,7 @@ def is_strong(value: str) -> bool:
 
 
 _PART = r"(?:[A-Za-z]+\d{0,5}|\d{1,5})"
-_PARTS = re.compile(rf"{_PART}(?:(?:[_./-]|::?){_PART})*")
+_PARTS = later(rf"{_PART}(?:(?:[_./-]|::?){_PART})*")
 _WORD_CHARS, _MIN_WORDS, _MAX_NUMBERS = 2.5, 2, 2
 
 
