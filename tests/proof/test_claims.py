@@ -87,6 +87,12 @@ def test_headers_one_column_early_are_code() -> None:
     assert faults(text.encode()) == ()
 
 
+def test_a_part_of_an_escape_is_no_name() -> None:
+    """A line drawn with control characters is shown with `\\x02`, and the code has no name `x02`."""
+    drawn = "".join(f"       ROW-{row}.\n           DISPLAY '\x02' LINE {row} COL 1.\n" for row in range(1, 9))
+    assert faults(_CALLS.replace("           COPY CALLS.\n", f"           CONTINUE.\n{drawn}").encode()) == ()
+
+
 def test_what_conditional_compilation_leaves_out_is_no_code() -> None:
     """Branches that the source itself excludes prove nothing, for the rig as for the product."""
     branches = "".join(
