@@ -43,6 +43,18 @@ def test_a_call_of_an_item_is_no_call_of_the_program_of_its_name(tmp_path: Path)
     assert found["inner.cbl"] == [["B"], [], []]
 
 
+def test_a_program_that_calls_itself_is_one_of_its_callers(tmp_path: Path) -> None:
+    """By its own name, or as the program of the transaction that it starts."""
+    again = program("    EXEC CICS START TRANSID('STCK') END-EXEC.", "    GOBACK.", name="B")
+    files = {
+        "a.cbl": program("    CALL 'A'.", "    CALL 'B'.", "    GOBACK.", name="A"),
+        "b.cbl": again,
+        "r.csd": "DEFINE TRANSACTION(STCK) GROUP(G) PROGRAM(B)\n",
+    }
+    found, _ = documented(tmp_path, files)
+    assert found == {"a.cbl": [["A"], [], []], "b.cbl": [["A", "B"], ["STCK"], []]}
+
+
 def test_of_two_programs_of_a_name_the_one_that_is_run_has_the_job_and_the_data(tmp_path: Path) -> None:
     """A copy that keeps its PROGRAM-ID is started by nothing."""
     reading = fixed(

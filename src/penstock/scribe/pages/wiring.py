@@ -36,7 +36,7 @@ def outer_part(part: ProgramPart) -> ProgramPart:
     for edge in part.edges:
         source = me if edge.source.kind == "paragraph" else edge.source
         target = me if edge.target.kind == "paragraph" else edge.target
-        if source != target and not {source.kind, target.kind} & _OWN:
+        if (source != target or edge.verb == "calls") and not {source.kind, target.kind} & _OWN:
             # One citation is enough to show: the page of the program has all.
             made = edge._replace(source=source, target=target, citations=edge.citations[:1])
             known = found.setdefault((source, edge.verb, target), made)
@@ -82,7 +82,8 @@ def estate_script(graph: EstateGraph, pages: Mapping[tuple[str, int], str]) -> s
         for part in reversed(graph.parts)
         if (part.path, part.line) in pages
     }
-    return f'penstock.estate("{packed(_table(graph.drawn, lambda node: node.name, paths))}");\n'
+    drawn = (edge for edge in graph.drawn if edge.source != edge.target)  # no arrow leads from a box to itself
+    return f'penstock.estate("{packed(_table(drawn, lambda node: node.name, paths))}");\n'
 
 
 def _table(edges: Iterable[EstateEdge], label: Callable[[NodeId], str], paths: Mapping[NodeId, str]) -> GraphTable:
