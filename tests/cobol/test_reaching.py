@@ -35,6 +35,33 @@ SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
 
 
 @pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        ("MOVE NAMED TO N. CALL N.", ("TAX",)),
+        ("CALL FROM-START.", ("TAX",)),
+        ("SET P TO ENTRY 'PAY'. CALL P.", ("PAY",)),
+        ("SET P TO ENTRY NAMED. CALL P.", ("TAX",)),
+        ("MOVE 'PAY' TO N. SET P TO ENTRY N. CALL P.", ("PAY",)),
+        ("SET P TO ADDRESS OF PROGRAM 'PAY'. CALL P.", ("PAY",)),
+        ("MOVE JOINED TO N. CALL N.", ()),
+        ("MOVE NUMBER-ONE TO N. CALL N.", ()),
+        ("SET P TO ENTRY ELSEWHERE. CALL P.", ()),
+    ],
+)
+def test_a_constant_is_its_text_and_an_entry_is_named(statements: str, expected: tuple[str, ...]) -> None:
+    """A level 78 stands for its literal in MOVE, in VALUE and behind ENTRY, where an item may stand, too."""
+    text = (
+        "PROGRAM-ID. A.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n"
+        "78 NAMED VALUE 'TAX'.\n78 JOINED VALUE 'TA' & 'X'.\n78 NUMBER-ONE VALUE 1.\n"
+        "01 N PIC X(8).\n01 FROM-START PIC X(8) VALUE NAMED.\n01 P PROCEDURE-POINTER.\n"
+        f"PROCEDURE DIVISION.\n{statements}\nGOBACK.\n"
+    )
+    source = scan(text, source_format="free")
+    (call,) = facts(source, source.programs[0]).calls
+    assert (call.names, call.is_sure) == (expected, bool(expected))
+
+
+@pytest.mark.parametrize(
     ("lines", "expected"),
     [
         # The earlier value is gone.

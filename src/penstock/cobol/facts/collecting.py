@@ -7,9 +7,11 @@ Law: values in, values out; the order of the steps is the only thing decided her
 
 from __future__ import annotations
 
+import re
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..lexing import LITERAL
 from ..program import key
 from ..reserved import CONFIGURATION, INTRINSIC
 from . import calls, cics, failing, files, idms, image, ims, interface, mq, objects, rules, sql, wording
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
     from .references import References
     from .shape import Complexity
 
+_LITERAL = re.compile(LITERAL)
+
 
 def collected(
     source: ScannedSource,
@@ -74,12 +78,12 @@ def collected(
     code = Code(expanded.pieces)
     data = _data(code, expanded.rows, outer)
     constants = {key(name): value for name, value, _, _ in data.constants}
-    values = Values(code, data.names)
+    literals = _literals(data)
+    values = Values(code, data.names, literals)
     # CALLs are read once: DL/I, MQ and operating system commands are called as well.
     called = calls.callings(code)
     nested = trees(code)  # shared by everything that needs nested statements
-    reaching = Reaching(code, nested, expanded.pieces, data.names, data.referred, values, data.filled)
-    literals = _literals(data)
+    reaching = Reaching(code, nested, expanded.pieces, data.names, data.referred, values, data.filled, literals)
     file_names = FileNames(code, data.names, values, reaching, literals)  # for ASSIGN, CICS and system commands
     found = _operations(code, data, values, reaching, file_names, expanded.rows, called)
     walks = [list(walk(nodes)) for nodes in nested]  # once for shapes, rules and errors
@@ -215,7 +219,7 @@ def _literals(data: _Data) -> dict[str, Resolved]:
     return {
         key(name): Resolved(said, "VALUE", line, copybook)
         for name, value, line, copybook in data.constants
-        if (said := literal(value)) is not None
+        if _LITERAL.fullmatch(value) and (said := literal(value)) is not None
     }
 
 

@@ -27,7 +27,7 @@ from .unseen import UNDECLARED, Unseen
 from .ways import Ways
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from .code import Block, Code, Node, ReadStatement, Site
     from .expanding import CodePiece
@@ -79,6 +79,7 @@ class Reaching:
         referred: The references, for the items that each statement writes.
         values: The values of items when the program begins.
         records: The records of each file, by its name in capitals.
+        constants: The text of each level 78 that has one, by its name in capitals.
     """
 
     def __init__(
@@ -90,10 +91,11 @@ class Reaching:
         referred: References,
         values: Values,
         records: dict[str, list[int]],
+        constants: Mapping[str, Resolved],
     ) -> None:
         self._code, self._trees, self._pieces = code, trees, pieces
         self._names, self._values, self._referred = names, values, referred
-        self._records = records
+        self._records, self._constants = records, constants
         self._storage = Storage(names)
         self._unseen = Unseen(code, names)
         # By record: its writes, by the items that they name.
@@ -141,7 +143,14 @@ class Reaching:
     def alone(self, items: Iterable[int]) -> Reaching:
         """Return an analysis of some items only, without those that are moved to them."""
         other = Reaching(
-            self._code, self._trees, self._pieces, self._names, self._referred, self._values, self._records
+            self._code,
+            self._trees,
+            self._pieces,
+            self._names,
+            self._referred,
+            self._values,
+            self._records,
+            self._constants,
         )
         other._ways, other._writes, other._near = self._ways, self._writes, self._near
         other._collect(items, is_traced=False)
@@ -402,8 +411,12 @@ class Reaching:
         offset = self._storage.within(writing.item, item)
         if said.verb == "INITIALIZE":
             return (_BLANK, None) if len(said.keys) == 2 or "REPLACING" not in said.keys else (None, None)
-        if said.verb == "SET" and said.keys[-3:-1] == ("TO", "ENTRY") and said.kinds[-1] == "literal":
-            return (_text(said.keys[-1]), None) if writing.item == item else (None, None)
+        if said.verb == "SET" and (
+            said.keys[-3:-1] == ("TO", "ENTRY") or said.keys[-4:-1] == ("ADDRESS", "OF", "PROGRAM")
+        ):
+            text = self._literal(said.keys[-1])
+            source = self._names.one(said.keys[-1]) if text is None else None
+            return (text, source) if writing.item == item else (None, None)
         if said.verb == "SET" and writing.mention is not None:
             return self._condition(said, writing.mention, item, offset), None
         if said.verb != "MOVE" or "TO" not in said.keys:
@@ -413,8 +426,8 @@ class Reaching:
             word = said.keys[1]
             if word in FIGURATIVE:
                 return _BLANK, None
-            if said.kinds[1] == "literal":
-                return self._sliced(_text(word), writing.item, item, offset), None
+            if said.kinds[1] == "literal" or word in self._constants:
+                return self._sliced(self._literal(word), writing.item, item, offset), None
         # The only sender must be a whole item: the value of a function or of a part of an item is not that of any item.
         sender = [one for one in mentions if one.at < to and not one.beside]
         if len(sender) != 1 or len(sender[0].items) != 1 or sender[0].function or sender[0].is_cut:
@@ -424,6 +437,11 @@ class Reaching:
             return None, source
         # A move to the group around it: the item at the same offset in the sender is moved here.
         return None, self._storage.inside(source, offset, self._names.items[item].bytes)
+
+    def _literal(self, word: str) -> str | None:
+        """Return the text of a literal, or of the level 78 that stands for one; None if the word is no text."""
+        named = self._constants.get(word)
+        return _text(word) if named is None else named.value
 
     def _condition(self, said: ReadStatement, mention: Mention, item: int, offset: int | None) -> str | None:
         """Return the value that SET … TO TRUE assigns; None for any other SET."""

@@ -11,12 +11,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..program import key
 from .grouping import closed
 from .naming import qualifiers
 from .resources import Resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from .code import Code, ReadStatement
     from .naming import DataNames
@@ -52,12 +53,13 @@ class Values:
     Args:
         code: The statements, including those of copybooks.
         names: The declared names.
+        constants: The text of each level 78 that has one, by its name in capitals.
     """
 
-    def __init__(self, code: Code, names: DataNames) -> None:
+    def __init__(self, code: Code, names: DataNames, constants: Mapping[str, Resolved]) -> None:
         # By item: the literals moved to it, the items moved to it, and its cached values; by redefined group: the values laid out
         # in it.
-        self._names = names
+        self._names, self._constants = names, constants
         self._given: dict[int, list[Resolved]] = {}
         self._from: dict[int, list[int]] = {}
         self._known: dict[int, tuple[Resolved, ...]] = {}
@@ -111,7 +113,7 @@ class Values:
         items = self._names.items
         item = items[index]
         if item.value is not None:
-            value = literal(item.value)
+            value = self._literal(item.value)
             return [] if value is None else [Resolved(value, "VALUE", item.line, item.copybook)]
         if item.usage == "GROUP":
             text = self._joined(index)
@@ -123,7 +125,9 @@ class Values:
         text = ""
         for at in self._names.children.get(group, ()):
             part = self._names.items[at]
-            value = None if part.value is None or part.redefines is not None or part.occurs else literal(part.value)
+            value = (
+                None if part.value is None or part.redefines is not None or part.occurs else self._literal(part.value)
+            )
             if value is None:
                 break
             text += value.ljust(part.bytes or 0)
@@ -183,7 +187,7 @@ class Values:
             laid = []
             for at in (group, *self._names.below(group)):
                 source = self._names.items[at]
-                value = literal(source.value) if source.value else None
+                value = self._literal(source.value) if source.value else None
                 if value is not None and source.offset is not None and source.bytes:
                     resolved = Resolved(value, "VALUE", source.line, source.copybook)
                     laid.append(_LaidOut(source.offset, source.bytes, resolved))
@@ -197,7 +201,7 @@ class Values:
         if "TO" not in keys or len(keys) < 4:
             return
         to = keys.index("TO")
-        value = literal(keys[1]) if to == 2 and said.kinds[1] == "literal" else None
+        value = self._literal(keys[1]) if to == 2 else None
         sources = [] if value is not None else self._operands(said, 1, to)
         if value is None and not sources:
             return
@@ -206,6 +210,11 @@ class Values:
                 self._given.setdefault(target, []).append(Resolved(value, "MOVE", said.line, said.copybook))
             else:
                 self._from.setdefault(target, []).extend(sources)
+
+    def _literal(self, said: str) -> str | None:
+        """Return the text of a literal, or of the level 78 that stands for one; None for anything else."""
+        named = self._constants.get(key(said))
+        return literal(said) if named is None else named.value
 
     def _operands(self, said: ReadStatement, at: int, end: int) -> list[int]:
         """Return the items that are named as a whole among some words.
