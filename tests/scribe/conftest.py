@@ -6,8 +6,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
+from tests import forks
 
 from penstock.chunk import cobol, packing
+from penstock.scribe import workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,3 +33,19 @@ def packed_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cobol, "pack", pack)
         yield
+
+
+READING = (
+    "penstock.cli.impacts",
+    "penstock.scribe.file_work",
+    "penstock.scribe.graphing",
+    "penstock.scribe.work_process",
+    "tests.scribe.pieces",
+)
+"""The modules that processes load that read files: a third of a second of processor time."""
+
+
+@pytest.fixture
+def warm_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start the processes that read files warm."""
+    monkeypatch.setattr(workers, "_PYTHON", forks.warm(*READING))

@@ -37,6 +37,7 @@ def test_the_graph_is_the_same_in_one_process_and_in_two() -> None:
     assert list(one.graph.drawn) == list(two.graph.drawn)
 
 
+@pytest.mark.usefixtures("warm_workers")
 def test_a_file_that_ends_every_process_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other files are in the graph, and the answer is reported as incomplete."""
     for name in ("ONE", "TWO"):

@@ -6,7 +6,6 @@ import gzip
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import tracemalloc
 from pathlib import Path
@@ -16,6 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cobol.sources import fixed, program
+from tests.forks import warm
+from tests.scribe.conftest import READING
 
 from penstock import version
 from penstock.cli import main
@@ -206,6 +207,7 @@ def test_a_program_that_moves_is_read_again(estate: Path, read: list[str]) -> No
     assert read == ["sub/Q.cbl"]
 
 
+@pytest.mark.usefixtures("warm_workers")
 def test_several_processes_keep_the_same(estate: Path, read: list[str]) -> None:
     """What two processes read is kept, and used by one."""
     _draw(estate, processes=2)
@@ -439,7 +441,7 @@ def test_nothing_is_kept_if_nobody_wants_it(
 def test_processes_at_once_answer_alike(estate: Path, tmp_path: Path) -> None:
     """Each writes a whole file; the last one stays."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "XDG_STATE_HOME": str(tmp_path / "state")}
-    command = [sys.executable, "-m", "penstock", "impact", "P.A", str(estate), "--json"]
+    command = [*warm(*READING), "-m", "penstock", "impact", "P.A", str(estate), "--json"]
     several = [subprocess.Popen(command, env=environment, stdout=-1, stderr=-1) for _ in range(4)]
     answers = {one.communicate() for one in several}
     assert [status.returncode for status in several] == [0] * 4

@@ -28,6 +28,7 @@ def is_there(process: int) -> bool:
     return True
 
 
+@pytest.mark.usefixtures("warm_workers")
 @pytest.mark.parametrize("processes", [1, 2, 3])
 def test_answers_come_in_the_order_of_the_pieces(tmp_path: Path, processes: int) -> None:
     """The number of processes does not matter; with one it is this process."""
@@ -38,6 +39,7 @@ def test_answers_come_in_the_order_of_the_pieces(tmp_path: Path, processes: int)
     assert {one[1] for one in made if not isinstance(one, Lost)}.isdisjoint({os.getpid()}) == (processes > 1)
 
 
+@pytest.mark.usefixtures("warm_workers")
 def test_a_piece_whose_process_is_killed_is_tried_again_or_named(tmp_path: Path) -> None:
     """After one kill the next process does the piece; after another it is lost, and says how; all others are done."""
     pieces = [Piece(number, ends={3: 1, 7: 9}.get(number, 0)) for number in range(12)]
@@ -49,6 +51,7 @@ def test_a_piece_whose_process_is_killed_is_tried_again_or_named(tmp_path: Path)
     assert [one[0] for one in again if not isinstance(one, Lost)] == [40, 42]
 
 
+@pytest.mark.usefixtures("warm_workers")
 def test_what_is_raised_in_a_process_is_raised_here(tmp_path: Path) -> None:
     """The error keeps its message; making the function may raise too."""
     with Workers(2) as workers, pytest.raises(LookupError, match="no 5"):

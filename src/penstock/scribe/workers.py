@@ -36,6 +36,7 @@ TRIES = 2
 _LOOK_SECONDS = 0.5  # between two checks for an interrupt, where it does not end a wait
 # How many pieces per process may wait behind a slow one: their answers are kept until it is done.
 _AHEAD = 16
+_PYTHON = (sys.executable,)
 # Our own `sys.path`, so that the process finds what we found; nothing that the user's environment or folder would add.
 _START = "import sys; sys.path[:] = sys.argv[1:]; from penstock.scribe.work_process import main; main()"
 
@@ -198,7 +199,7 @@ class _Child:
     def _started(self) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._process is None:
-                command = [sys.executable, "-c", _START, *sys.path]
+                command = [*_PYTHON, "-c", _START, *sys.path]
                 # In a session of its own: an interrupt at the keyboard is ours to handle, and might hit the process as it starts.
                 self._process = subprocess.Popen(
                     command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
