@@ -319,15 +319,16 @@ def test_a_running_session_stays_held_through_a_restart(server: Server, database
 
 @pytest.mark.parametrize("is_answer_lost", [False, True])
 def test_a_removal_whose_line_is_cut_leaves_nothing_that_nobody_is_told_of(
-    line: Cutter, database: str, is_answer_lost: bool
+    server: Server, line: Cutter, database: str, is_answer_lost: bool
 ) -> None:
     """At each request in turn and for good: whoever does as the fault says has removed every byte, whatever was carried out."""
     line.is_answer_lost = is_answer_lost
+    beside = PostgresStore(server.url(database))  # not over the line, which takes each message apart
     times = 0
     while True:
         line.cut_at = None
+        handle = beside.put(b"secret " * 9_000)
         store = PostgresStore(line.url(database))
-        handle = store.put(b"secret " * 9_000)
         line.requests, line.cut_at, line.cuts = 0, times, 1_000
         told = ""
         try:
@@ -338,17 +339,15 @@ def test_a_removal_whose_line_is_cut_leaves_nothing_that_nobody_is_told_of(
         if not told:  # there was nothing left to cut
             break
         assert "`penstock store gc`" in told
-        line.cut_at = None
-        store = PostgresStore(line.url(database))
         with suppress(ToolError):
-            store.remove_artifact(handle)
-        store.collect(Retention())
-        store.scrub()
-        assert store._read("SELECT (SELECT COUNT(*) FROM pieces), (SELECT COUNT(*) FROM pending)") == [(0, 0)]
-        assert store.size().artifacts == 0
-        store.close()
+            beside.remove_artifact(handle)
+        beside.collect(Retention())
+        beside.scrub()
+        assert beside._read("SELECT (SELECT COUNT(*) FROM pieces), (SELECT COUNT(*) FROM pending)") == [(0, 0)]
+        assert beside.size().artifacts == 0
         times += 1
     assert times > 20
+    beside.close()
 
 
 def test_a_server_that_another_one_takes_over_from_is_left(server: Server, database: str) -> None:
