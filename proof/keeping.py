@@ -21,7 +21,8 @@ from proof.figure import MEMORY, Figure, folder, main
 from penstock.store import Event, Retention
 from penstock.store.sqlite import SqliteStore
 
-_SESSIONS, _SHORT_SESSIONS = 10_000, 250
+_SESSIONS, _SHORT_SESSIONS = 10_000, 125
+_CONTROL_SESSIONS = 200  # at least
 _MAX_BYTES, _SHORT_MAX_BYTES = 200 << 20, 4 << 20
 _MAX_DAYS = 90
 _YEAR_SECONDS = 365 * 86_400.0
@@ -143,7 +144,7 @@ def measure(*, long: bool, seed: int) -> Figure:
         ruled = year(f"{path}/store", sessions, Retention(max_days=_MAX_DAYS, max_bytes=max_bytes), seed)
         before, after = removal(f"{path}/store", seed)
         # Without rules a part of the year is enough to exceed the size.
-        control = year(f"{path}/control", max(sessions * 2 // 5, _SHORT_SESSIONS), Retention(), seed)
+        control = year(f"{path}/control", max(sessions * 2 // 5, _CONTROL_SESSIONS), Retention(), seed)
     over = ruled.largest_bytes > max_bytes + _SLACK_BYTES or ruled.largest_used_bytes > max_bytes + (2 << 20)
     blind = control.largest_bytes <= max_bytes + _SLACK_BYTES or not before
     counted = f"{ruled.kept_sessions} are there; the store counted at most {ruled.largest_used_bytes / 2**20:.1f} MiB"
