@@ -176,3 +176,13 @@ def test_what_is_returned_is_followed() -> None:
         "GIVES.GIVEN passes to MAIN.GOT is",
     }
     assert "RATE.L-OUT computes MAIN.MORE is" in _sentences("computes")
+
+
+@pytest.mark.proves("C-16")
+def test_class_control_names_classes_with_or_without_is() -> None:
+    """Micro Focus names the file of each class, and IS may be left out."""
+    control = 'ENVIRONMENT DIVISION.\nCLASS-CONTROL.\n    Opened IS CLASS "account"\n    Basis class "base".\n'
+    body = 'PROCEDURE DIVISION.\n    INVOKE Opened "open-one"\n    INVOKE Basis "audit"\n    GOBACK.\n'
+    estate = LinkedEstate([], {"classes.cbl": CLASSES, "m.cbl": f"PROGRAM-ID. M.\n{control}{body}"}.items(), "free")
+    calls = {(edge.target.name, edge.certainty) for edge in estate.graph.edges() if edge.source.name == "M"}
+    assert calls == {("ACCOUNT::OPEN-ONE", "is"), ("BASE::AUDIT", "is")}

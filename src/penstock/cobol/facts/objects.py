@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _CLASS = re.compile(
     r"(?<![\w-])CLASS\s++(?P<name>[^\s.'\"(),;]++)(?>\s++(?:AS|IS)\s++(?P<quote>['\"])(?P<outside>[^'\"]++)(?P=quote)|)"
-    r"|(?<![^\s.,;])(?P<local>[^\s.'\"(),;]++)\s++IS\s++CLASS\s++(?P<mark>['\"])(?P<named>[^'\"]++)(?P=mark)",
+    r"|(?<![^\s.,;])(?P<local>[^\s.'\"(),;]++)\s++(?>IS\s++|)CLASS\s++(?P<mark>['\"])(?P<named>[^'\"]++)(?P=mark)",
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(
