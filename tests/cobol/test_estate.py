@@ -635,7 +635,7 @@ def test_a_name_that_no_program_has_is_that_of_its_file() -> None:
     )
     assert estate.around("PAY_SUB") == (("A",), ("PAYT",), ("J",))
     assert estate.callers("SECOND") == ["A"]  # by its ENTRY
-    assert estate.inventory.run_by("j.jcl", "J") == ("PAY_SUB",)
+    assert [one.part.path for one in estate.inventory.run_by("j.jcl", "J")] == ["x/pay-sub.cbl"]
     assert [(one.facts.program, bound.dsns) for one, bound in estate.inventory.data_sets()] == [("PAY_SUB", ("A.B",))]
     assert not estate.inventory.missing
 
@@ -651,7 +651,8 @@ def test_a_call_by_a_name_that_nothing_declares_is_one_of_the_program_of_this_na
 def test_steps_run_programs_on_data_sets(estate: LinkedEstate) -> None:
     """Steps run programs directly, through a procedure, or under TSO and IMS; a SELECT is bound to the data set of its DD."""
     inventory = estate.inventory
-    assert inventory.run_by("jcl/payjob.jcl", "PAYJOB") == ("PAYPGM", "SUBPGM", "DB2PGM")
+    run = inventory.run_by("jcl/payjob.jcl", "PAYJOB")
+    assert [one.facts.program for one in run] == ["PAYPGM", "SUBPGM", "DB2PGM"]
     assert [(one.facts.program, *bound) for one, bound in inventory.data_sets()] == [
         ("PAYPGM", "PAYMENTS", "PAYIN", ("MW.PROD.PAY(+1)",), "PAYJOB", "STEP1", "jcl/payjob.jcl", 8)
     ]

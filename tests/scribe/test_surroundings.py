@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -75,8 +76,23 @@ def test_of_two_programs_of_a_name_the_one_that_is_run_has_the_job_and_the_data(
         "STOCK.cbl": reading,
         "r.csd": "DEFINE TRANSACTION(STCK) GROUP(G) PROGRAM(STOCK)\n",
         "j.jcl": "//J JOB\n//S EXEC PGM=STOCK\n//DD1 DD DSN=A.B,DISP=SHR\n",
+        "k.jcl": "//K JOB\n//S EXEC PGM=OLDSTOCK\n",
     }
     found, index = documented(tmp_path, files)
-    assert found == {"OLDSTOCK.cbl": [[], [], []], "STOCK.cbl": [[], ["STCK"], ["J"]]}
+    assert found == {"OLDSTOCK.cbl": [[], [], ["K"]], "STOCK.cbl": [[], ["STCK"], ["J"]]}
     (bound,) = index["data_sets"]
-    assert next(one["file_name"] for one in index["programs"] if one["id"] == bound["program"]) == "STOCK.cbl"
+    at = {one["id"]: one["file_name"] for one in index["programs"]}
+    assert at[bound["program"]] == "STOCK.cbl"
+    assert {one["name"]: [at[page] for page in one["runs"]] for one in index["jobs"]} == {
+        "J": ["STOCK.cbl"],
+        "K": ["OLDSTOCK.cbl"],
+    }
+    text = (tmp_path / "out" / "index.md").read_text()
+    (entrances,) = re.findall(r"(?s)## How it is entered\n(.*?)\n## ", text)
+    assert {(job, at[page]) for job, page in re.findall(r"`([JK])` .*?\(programs/([^)]*)\.md\)", entrances)} == {
+        ("J", "STOCK.cbl"),
+        ("K", "OLDSTOCK.cbl"),
+    }
+    boxes = dict(re.findall(r'(n\d+)\W+"([JK])"', text))
+    arrows = {boxes[job]: box for job, box in re.findall(r"(n\d+) --> (n\d+)", text) if job in boxes}
+    assert len(set(arrows.values())) == 2  # each leads to the box of its own program

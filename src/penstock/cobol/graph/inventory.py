@@ -100,15 +100,14 @@ class Inventory:
             if job.kind == "job":
                 self._job(member, job, running)
 
-    def run_by(self, path: str, job: str) -> tuple[str, ...]:
+    def run_by(self, path: str, job: str) -> tuple[Located, ...]:
         """Return the programs that a job runs, directly, through a procedure, or through TSO or IMS.
 
         Args:
             path: The file of the job.
             job: Its name, as written.
         """
-        numbers = sorted(self._run.get((path, job), ()))
-        return tuple(dict.fromkeys(self.programs[number].facts.program for number in numbers))
+        return tuple(self.programs[number] for number in sorted(self._run.get((path, job), ())))
 
     def data_sets(self) -> Iterator[tuple[Located, DataSet]]:
         """Yield the data sets of each program's files, by job and step."""

@@ -39,7 +39,7 @@ class StepView(TypedDict):
 
 
 class JobView(TypedDict):
-    """A job or a procedure. `runs` are all programs that it reaches, including those reached through procedures."""
+    """A job or a procedure. `runs` are the pages of all programs that it reaches, including those reached through procedures."""
 
     name: str
     kind: Literal["job", "procedure"]

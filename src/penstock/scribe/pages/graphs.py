@@ -134,9 +134,9 @@ def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
     for job in estate["jobs"]:
         # Many members may begin with one JOB card, and many scripts have one name: they are separate jobs.
         box = names.entrance("job", job["name"])._replace(id=f"job {job['path']} {job['name'].upper()}")
-        for name in job["runs"] if job["kind"] == "job" else ():
-            if names.is_here(name):
-                edge(box, names.program(name))
+        for page in job["runs"] if job["kind"] == "job" else ():
+            if page in estate["programs"]:
+                edge(box, names.own(page))
     for page, document in estate["programs"].items():
         here = names.own(page)
         nodes.setdefault(here.id, here)

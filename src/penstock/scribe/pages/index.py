@@ -263,7 +263,7 @@ def _entrances(estate: EstateView, names: NameIndex) -> list[Block]:
     # Both kinds become rows of one shape, with the cell of what they run made here: only a transaction may lead nowhere.
     rows: list[Json] = [{**one, "kind": "transaction", "runs": started(one)} for one in estate["transactions"]]
     rows += (
-        {**job, "runs": joined(names.piece(name, job["path"]) for name in job["runs"])}
+        {**job, "runs": joined(names.piece_of(page) for page in job["runs"])}
         for job in estate["jobs"]
         if job["kind"] == "job" and job["runs"]
     )

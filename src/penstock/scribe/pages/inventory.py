@@ -61,7 +61,7 @@ def estate_of(
         "name": name,
         "programs": programs,
         "layouts": layouts,
-        "jobs": list(_jobs(linked)),
+        "jobs": list(_jobs(linked, whose)),
         "control_programs": list(_control_programs(linked)),
         "maps": list(_maps(linked, whose)),
         "copybooks": _copybooks(programs, layouts),
@@ -107,7 +107,7 @@ class _Whose:
         return found[0] if len(found) == 1 else path
 
 
-def _jobs(linked: Inventory) -> Iterator[JobView]:
+def _jobs(linked: Inventory, whose: _Whose) -> Iterator[JobView]:
     """Yield jobs and procedures, each with all programs that it reaches."""
     asked = {FOLDER, *_names_of_files(linked)}
     for member in linked.members:
@@ -118,7 +118,7 @@ def _jobs(linked: Inventory) -> Iterator[JobView]:
                 "kind": "job" if job.kind == "job" else "procedure",
                 "path": member.path,
                 "steps": [_step(step, asked) for step in job.steps],
-                "runs": list(linked.run_by(member.path, name)),
+                "runs": [whose.page(one.facts.program, one.part.path) for one in linked.run_by(member.path, name)],
             }
 
 
