@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -49,6 +48,23 @@ def programs() -> str | None:
     return os.path.dirname(newest[-1]) if newest else None
 
 
+# Whoever started it closes its input, or ends: also by a signal that nobody handles, as an interrupted run ends its workers.
+_AFTERWARDS = 'read -r _; "$0/pg_ctl" -D "$1/data" -w -m immediate stop; rm -rf "$1"'
+
+
+def ending(programs: str, folder: str) -> subprocess.Popen[bytes]:
+    """Return a process that stops the server of a folder and removes the folder, once this process ends or closes its input."""
+    return subprocess.Popen(
+        ["sh", "-c", _AFTERWARDS, programs, folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        user=USER,
+        cwd=folder,
+        start_new_session=True,
+    )
+
+
 class Server:
     """A PostgreSQL server of our own, on a socket in its own folder."""
 
@@ -58,6 +74,7 @@ class Server:
         self.data = os.path.join(self.folder, "data")
         if USER is not None:
             shutil.chown(self.folder, USER)
+        self._ending = ending(programs, self.folder)
         self._run(
             "initdb", "-D", self.data, "-U", "penstock", "-A", "trust", "-E", "UTF8", "--no-sync", "--data-checksums"
         )
@@ -94,9 +111,7 @@ class Server:
         return self.url(name)
 
     def close(self) -> None:
-        with suppress(subprocess.CalledProcessError):
-            self.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._ending.communicate()
 
 
 def needed_programs() -> str:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
+import tempfile
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import psycopg.waiting
 import pytest
+from tests.forks import COMMANDS, warm
+from tests.store.conftest import USER
 
 from penstock.errors import CallerError
 from penstock.store import Retention, StoreFault, open_store, patience, reaching
@@ -348,3 +354,24 @@ def test_a_password_that_spoils_the_address_is_not_repeated(address: str) -> Non
     ) as caught:
         PostgresStore(address)
     assert "sec" not in str(caught.value)
+
+
+@pytest.mark.timeout(60)
+def test_a_server_of_a_test_ends_with_a_process_that_is_killed() -> None:
+    """Its folder is removed, too: a run that was interrupted used to leave its servers, and hundreds of megabytes in memory."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as there:
+        folder, programs = Path(there, "folder"), Path(there, "programs")
+        for made in (folder, programs):
+            made.mkdir()
+            if USER is not None:
+                shutil.chown(made, USER)
+        Path(there).chmod(0o777)  # its user is another one
+        (programs / "pg_ctl").write_text('#!/bin/sh\necho "$@" > "${0%pg_ctl}told"\n')
+        (programs / "pg_ctl").chmod(0o755)
+        killed = "ending(*sys.argv[1:]); os.kill(os.getpid(), signal.SIGKILL)"
+        driver = f"import os, signal, sys; from tests.store.conftest import ending; {killed}"
+        done = subprocess.run([*warm(*COMMANDS), "-c", driver, str(programs), str(folder)], timeout=60, check=False)
+        assert done.returncode == -signal.SIGKILL
+        while folder.exists():
+            time.sleep(0.01)
+        assert (programs / "told").read_text() == f"-D {folder}/data -w -m immediate stop\n"
