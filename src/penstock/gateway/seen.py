@@ -49,7 +49,7 @@ SHARES: Final = (0.1, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 # The parts of a request, in the words of stories.
 _KIND_OF: Final[Mapping[str, str]] = {
     "system": "instructions",
-    "tools": "tool definitions",
+    "tools": "tool definitions",  # and the form of the reply, which is a schema too
     "images": "media",
     "files": "media",
     "notes": "summary",
