@@ -12,27 +12,24 @@ Why large content is not in the database: a gigabyte through the write-ahead log
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shlex
 import sqlite3
 import sys
 import time
-import zlib
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import CallerError
-from penstock.store import schema
+from penstock.store import newest_note, schema
 from penstock.store.contents import FileTables, fault_of
 from penstock.store.holders import Holders
 from penstock.store.kept import INDEX_FOLDER, Damaged, StoreFault, Unopened
 from penstock.store.outage import Outage
 from penstock.workspace import locks
 from penstock.workspace.own_files import NotAFolder, OwnFolder
-from penstock.workspace.system import read_at, write_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -51,7 +48,6 @@ _GUARD = "lock"
 _RESERVE = "reserve"
 # For the log of a removal, which holds each overwritten page: a session of some 400 records at once, a longer one in parts.
 _RESERVE_BYTES = 2 << 20
-_NOTE_BYTES = 4_096  # a session's name of 200 characters, escaped, takes a third of it
 _NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS}
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second if damage makes SQLite return invalid text
 _FULL = "the disk is full (make some room; then `penstock store gc` makes more)"
@@ -408,22 +404,14 @@ class SqliteStore(FileTables):
     # ── the end of the log ───────────────────────────────────────────────────────────────────────────────────────
 
     def _mark(self) -> None:
-        """Note the newest record outside the log, which cannot show by itself that it has lost its end.
-
-        SQLite takes a damaged page of its log for the log's end, so records after it vanish silently. The note is not flushed: a
-        stale one names a record that exists all the same. While a record is missing, the note that says so stays, until that
-        session continues.
-        """
+        """Note the newest record; while a noted one is missing, the note that says so stays, until that session continues."""
         if self._newest is None:
             return
         if self._lost is not None:
             if self._newest[0] != self._lost[0] or self._newest[1] < self._lost[1]:
                 return
             self._lost = None
-        text = json.dumps(self._newest).encode()
-        with suppress(OSError):
-            # In place: the rest of a longer note stays after the line feed, where nobody reads it.
-            write_at(self._guard, b"%08x %b\n" % (zlib.crc32(text), text), 0)
+        newest_note.write(self._guard, self._newest)
 
     def _missing(self) -> tuple[str, int] | None:
         """Return the newest noted record, if it is missing."""
@@ -443,16 +431,9 @@ class SqliteStore(FileTables):
         except OSError:
             return None
         try:
-            seal, _, text = read_at(descriptor, _NOTE_BYTES, 0).partition(b"\n")[0].partition(b" ")
-        except OSError:
-            return None
+            return newest_note.read(descriptor)
         finally:
             os.close(descriptor)
-        # A note that a dying process wrote only in part is invalid too.
-        if seal != b"%08x" % zlib.crc32(text) or not text:
-            return None
-        session, seq = json.loads(text)
-        return session, seq
 
     def _seen_by_others(self) -> object:
         """Return SQLite's number that changes when another connection commits to the same file."""
@@ -538,8 +519,7 @@ class SqliteStore(FileTables):
             self._lost = None
         noted = self._noted()
         if noted is not None and noted[0] in sessions:
-            with suppress(OSError):
-                write_at(self._guard, b" " * _NOTE_BYTES, 0)
+            newest_note.clear(self._guard)
 
     def _shrink(self) -> None:
         """Release free pages and empty the log; concurrent readers delay that until the next time."""
