@@ -208,7 +208,8 @@ def _explained(error: Exception, about: Mapping[str, Any], usual: str) -> tuple[
             return "io_error", message, None if full else usual, FAULT
         case _:  # a store fault: it has its own code
             code = getattr(error, "code", "ended")
-            way = _way(getattr(error, "calls", ()), about) or (None if code == "disk_full" else usual)
+            # No help makes room on a disk, or ends another process's write.
+            way = _way(getattr(error, "calls", ()), about) or (None if code in {"disk_full", "busy"} else usual)
             return code, str(error), way, FAULT
 
 
