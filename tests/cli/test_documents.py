@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -21,11 +22,13 @@ from tests.scribe.author import Author
 from tests.scribe.programs import program
 
 from penstock.cli import documents as documents_cli
-from penstock.cli import terminal
+from penstock.cli import main, terminal
 from penstock.errors import CallerError
 from penstock.models import say, sizes
 from penstock.testing import LoopbackProvider
 from penstock.text import tokens
+from penstock.workspace.refusals import unwritten
+from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
     from penstock.models import ScriptStep
@@ -209,6 +212,26 @@ def test_what_is_no_program_is_said_plainly(tmp_path: Path, name: str, content: 
     done, out, _ = run("document", name, "--out", "docs", cwd=tmp_path)
     assert done == status
     assert said in out
+
+
+def test_a_disk_that_is_full_while_pages_are_written_is_no_misuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It had the status of a mistyped command, which a script does not try again."""
+    (tmp_path / "a.cbl").write_text(program(1))
+    replace = Root.replace_file
+
+    def full(self: Root, relative: bytes, *arguments: Any, **how: Any) -> Any:
+        if relative.endswith(b".html"):
+            raise unwritten(OSError(errno.ENOSPC, "No space left on device"), relative)
+        return replace(self, relative, *arguments, **how)
+
+    monkeypatch.setattr(Root, "replace_file", full)
+    monkeypatch.chdir(tmp_path)
+    assert main(["document", "a.cbl", "--out", "docs", "--json"]) == 8
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == "io_error"
+    assert "No space left on device" in error["message"]
 
 
 def test_a_mistyped_folder_leaves_nothing_and_takes_no_site_away(tmp_path: Path) -> None:

@@ -190,7 +190,9 @@ def _explained(error: Exception, about: Mapping[str, Any], usual: str) -> tuple[
         case IrregularFileError() | CallerError(__cause__=IrregularFileError()):
             return "not_regular_file", str(error), usual, REFUSED
         # Nobody's mistake.
-        case CallerError(__cause__=OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EROFS | errno.EIO)):
+        case CallerError(
+            __cause__=OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EROFS | errno.EIO) | ToolError(code="io_error")
+        ):
             return "io_error", str(error), usual, FAULT
         case CallerError():
             return "usage", str(error), usual, USAGE
