@@ -54,6 +54,58 @@ STEP = "RUN.PAY01 runs PAY01 is 2"
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "@cobcrun PAY01",
+        "start /wait cobcrun PAY01",
+        'start "" /b cobcrun PAY01',
+        r"""start "Pay day" "C:\Program Files\cob\cobcrun.exe" PAY01""",
+        "cmd /c cobcrun PAY01",
+        "if not exist done.txt cobcrun PAY01",
+        "if exist cobcrun.exe cobcrun PAY01",
+        r"""if "%1"=="x" C:\cob\cobcrun.exe PAY01""",
+        "if %A% EQU 1 cobcrun PAY01",
+        "if /i %A% == x cobcrun PAY01",
+        "if errorlevel 1 (echo no) else cobcrun PAY01",
+        "for /f %%i in (list.txt) do cobcrun PAY01",
+    ],
+)
+def test_a_batch_file_runs_a_program_in_every_way_that_it_may_be_written(command: str) -> None:
+    """IF, FOR and START were taken for the end of what is known of their line, and an @ for a part of the name."""
+    assert STEP in said(f"@echo off\n{command}\n", "run.bat")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sudo -u batch cobcrun PAY01",
+        "nice -n 10 cobcrun PAY01",
+        "time -p cobcrun PAY01",
+        "timeout 60 cobcrun PAY01",
+        "nohup timeout -k 5 1m stdbuf -oL cobcrun PAY01 &",
+    ],
+)
+def test_a_command_that_only_runs_another_is_not_the_program(command: str) -> None:
+    """Its own options come before the other, and may have words of their own."""
+    assert STEP in said(f"#!/bin/sh\n{command}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("run.bat", "title cobcrun PAY01"),
+        ("run.bat", "for %%i in (a b) do echo PAY01"),
+        ("run.bat", "if exist cobcrun.exe echo PAY01"),
+        ("run.sh", "timeout 5"),
+        ("run.sh", "grep -n cobcrun PAY01"),
+    ],
+)
+def test_a_command_that_names_a_program_need_not_run_it(name: str, command: str) -> None:
+    """A title, a word of a list, a file that is looked for."""
+    assert not said(f"set A=1\n{command}\n", name)
+
+
+@pytest.mark.parametrize(
     ("script", "expected"),
     [
         # A variable that is exported names the file, with DD_, dd_ or alone: the first of these counts.

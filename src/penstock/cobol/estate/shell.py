@@ -50,10 +50,19 @@ _COMMON = vocabulary("""
     type umask uniq ver wait wc who write xcopy
 """)
 """Commands of systems and shells, whatever programs have their names."""
+_OF_ONE = frozenset({"exist", "defined", "errorlevel", "cmdextversion"})
+"""The conditions of a batch file that have one word after them."""
+_COMPARING = frozenset({"equ", "neq", "lss", "leq", "gtr", "geq"})
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _VALUE = re.compile(r"\$\{(\w+)(?::?-[^}]*)?\}|\$(\w+)|%(\w+)%|%~[a-z]*\d|\$\([^)]*\)|`[^`]*`|\$\S")
 _WITH_ARGUMENT = frozenset({"-M", "-m", "-c", "-e", "-o", "-i", "--module", "--config"})
 """The options of runtimes that have an argument of their own."""
+_WRAPPERS = frozenset({"nice", "ionice", "timeout", "stdbuf", "setsid", "start", "cmd", "sudo", "time"})
+"""Commands that run the one after their own options."""
+_WITH_WORD = frozenset({"-n", "-u", "-g", "-k", "-s", "-c", "-a"})
+"""The options of those that have an argument of their own."""
+_BEFORE_PROGRAM = re.compile(r"(?i)-.*|/[a-z]+|\d+(?:\.\d+)?[smhd]?|[^/\\]* [^/\\]*|")
+"""What may stand between them and the program: options, the time of `timeout 60`, the title of `start "" PROGRAM`."""
 _OF_THE_SYSTEM = re.compile(r"(?i)/(?:usr|bin|sbin|etc|opt)/.*|.*:[/\\]windows[/\\].*")
 """Folders of commands that no estate has in COBOL."""
 _PROGRAM = re.compile(
@@ -228,7 +237,7 @@ class _Running:
 
 def _commands(text: str, *, is_batch: bool) -> Iterator[ShellCommand]:
     """Yield the commands of a script."""
-    leading = _LEADING - {"call"} if is_batch else _LEADING
+    leading = _LEADING - {"call", "start"} if is_batch else _LEADING
     is_listed = False  # whether what follows is in a list, as in FILES=(A B)
     depth, line = 0, 1
     apart = 0  # how many shells of their own are around, as in `(export X=1; prog)`, whose variables end with them
@@ -267,10 +276,13 @@ def _commands(text: str, *, is_batch: bool) -> Iterator[ShellCommand]:
                     tested |= first in _OPENING
                 else:
                     depth = max(0, depth + (first in _OPENING) - (first in _CLOSING))
-                if first in _LISTING:
-                    words = []
-            if is_batch and tested:  # IF EXIST X SET A=B
-                words = words[next((at for at, one in enumerate(words) if one.lower() in _SETTING), 0) :]
+                if first in _LISTING:  # FOR %%f IN (A B) DO PROG is one command of a batch file
+                    begun_at = next(
+                        (at for at, one in enumerate(words) if is_batch and one.lower() == "do"), len(words)
+                    )
+                    words = words[begun_at:]
+                elif is_batch and first == "if":
+                    words = words[_after_condition(words) :]
             if words:
                 yield ShellCommand(line, depth + apart + tested, tuple(words))
             # `[ -f x ] && …` and `… || …` are conditions, too.
@@ -281,6 +293,18 @@ def _commands(text: str, *, is_batch: bool) -> Iterator[ShellCommand]:
             else:
                 apart = max(0, apart + opened)
             words = []
+
+
+def _after_condition(words: Sequence[str]) -> int:
+    """Return where the command begins after the words of an IF of a batch file: `NOT EXIST X PROG`, `"%1" == "x" PROG`."""
+    lowered = [one.lower() for one in words[:6]]
+    at = next((at for at, one in enumerate(lowered) if one not in {"/i", "not"}), 0)
+    if lowered[at : at + 1] and lowered[at] in _OF_ONE:
+        return at + 2
+    operator = next((place for place in (at, at + 1) if lowered[place : place + 1] and "==" in lowered[place]), None)
+    if operator is None:
+        return at + (3 if lowered[at + 1 : at + 2] and lowered[at + 1] in _COMPARING else 1)
+    return operator + (2 if lowered[operator].endswith("==") else 1)
 
 
 def _after_pattern(code: Sequence[str]) -> int:
@@ -358,7 +382,9 @@ def _unquoted(text: str, variables: dict[str, _Variable]) -> tuple[str, str]:
 
 def _program(words: Sequence[str], variables: dict[str, _Variable], names: Collection[str]) -> tuple[str, str] | None:
     """Return the program that a command runs, with the reason if it is not certain; None if it runs none that is known."""
-    said = [_unquoted(word, variables)[0] for word in words]
+    said = _started([_unquoted(word, variables)[0] for word in words])
+    if not said:
+        return None
     runner = _PROGRAM.fullmatch(said[0])
     command = runner["name"].lower() if runner is not None else ""
     if command in RUNTIMES:
@@ -376,6 +402,17 @@ def _program(words: Sequence[str], variables: dict[str, _Variable], names: Colle
         return (runner["name"], _BY_ITS_FILE) if not _OF_THE_SYSTEM.fullmatch(said[0]) else None
     is_run = (runner["suffix"] or ".exe").lower() == ".exe" and runner["name"].upper() in names
     return (runner["name"], _BY_ITS_NAME) if is_run else None
+
+
+def _started(words: Sequence[str]) -> Sequence[str]:
+    """Return a command without those that only run it, as in `sudo -u batch timeout 60 PROGRAM` or `@start /wait PROGRAM`."""
+    at = 0
+    while at < len(words):
+        is_option = (at > 0 or words[at].startswith("-")) and _BEFORE_PROGRAM.fullmatch(words[at])
+        if not is_option and words[at].lower().lstrip("@") not in _WRAPPERS:
+            break
+        at += 2 if is_option and words[at] in _WITH_WORD else 1
+    return [words[at].lstrip("@"), *words[at + 1 :]] if at < len(words) else ()
 
 
 def _dds(variables: dict[str, _Variable], path: str) -> Iterator[Dd]:
