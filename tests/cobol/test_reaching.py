@@ -34,6 +34,13 @@ def _calls(*lines: str) -> list[tuple[tuple[str, ...], bool, bool]]:
 SURE, MAY, UNKNOWN = (True, False), (False, False), (False, True)
 
 
+def test_one_entry_may_leave_what_another_finds() -> None:
+    """A name that one ENTRY sets may be what another calls; in a program with a single way in, nothing sets it before."""
+    sets = ("Q.", "MOVE 'A' TO X.")
+    assert _calls("GOBACK. ENTRY 'RUN'. CALL X. GOBACK. ENTRY 'INIT'.", *sets) == [(("A",), *MAY)]
+    assert _calls("CALL X. GOBACK.", *sets) == [((), False, False)]
+
+
 @pytest.mark.parametrize(
     ("statements", "expected"),
     [

@@ -68,6 +68,9 @@ class _Definition(NamedTuple):
     kills: bool
 
 
+_NOTHING = ReachedValues((), False, "")
+
+
 class Reaching:
     """The values of items at statements of one program, computed on demand.
 
@@ -128,7 +131,11 @@ class Reaching:
         node = None if site is None else self._ways.node_of.get(site)
         if node is None and site is not None and site.copybook is not None and (moved := self._just_moved(index, site)):
             return ReachedValues((moved,), True, "")
-        return self._reached(index, node)
+        reached = self._reached(index, node)
+        if reached == _NOTHING and self._code.of("ENTRY"):
+            # What is called by one entry may use what another left in storage.
+            return self._reached(index, None)._replace(is_sure=False)
+        return reached
 
     def at_block(self, text: str, block: Block) -> ReachedValues:
         """Return the values that an item can have before an EXEC block."""
