@@ -1442,6 +1442,22 @@ def test_one_of_two_programs_of_one_name_is_asked_for_by_its_path() -> None:
 
 
 @pytest.mark.proves("C-16", "C-17")
+def test_the_name_of_several_programs_is_not_that_of_what_is_in_them() -> None:
+    """Neither their fields and paragraphs nor the steps of jobs of one name are meant by that name."""
+    text = sources.fixed(
+        *("PROGRAM-ID. TWICE.", "DATA DIVISION.", "WORKING-STORAGE SECTION.", "01  W PIC X.", "PROCEDURE DIVISION."),
+        *("MAIN.", "    MOVE SPACE TO W.", "    GOBACK."),
+    ).encode()
+    jobs = {f"{name}.jcl": b"//NIGHT JOB\n//S EXEC PGM=TWICE\n" for name in ("one", "two")}
+    graph = graph_of({"a/one.cbl": text, "b/two.cbl": text, **jobs})
+    assert {node.name for node in nodes_named(graph, "TWICE")} == {"TWICE@a/one.cbl", "TWICE@b/two.cbl"}
+    assert {(node.kind, node.name) for node in nodes_named(graph, "NIGHT")} == {
+        ("job", "NIGHT@ONE"),
+        ("job", "NIGHT@TWO"),
+    }
+    assert len(nodes_named(graph, "TWICE.W")) == 2
+
+
 def test_a_program_within_its_caller_is_meant_before_one_of_another_file() -> None:
     """Two copies of a program each call their own contained program, with certainty; a program without one calls neither."""
     text = (ESTATE / "cbl" / "MWS010.cbl").read_bytes()

@@ -65,6 +65,8 @@ _DEPENDS: dict[Verb, Literal["source", "target", "both"]] = {
     "is record of": "both",
     "bound to": "both",
 }
+_BY_PATH = frozenset({"program", "job"})
+"""The kinds of things of whose name there may be several, each named `NAME@path`; what is in them is not called NAME."""
 _RUNNING: frozenset[Verb] = frozenset(
     {"calls", "starts", "runs", "inherits", "performs", "goes to", "part of", "copies"}
 )
@@ -150,7 +152,9 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
     # After a qualifier, or after the folders of a file.
     ends = tuple(f"{mark}{wanted}" for mark in (".", METHOD, "/"))
     found = found or [*(node for node in nodes if node.name.upper().endswith(ends)), *of_section]
-    found = found or [node for node in nodes if _bare(node.name) == wanted or _in_order(node.name, wanted)]
+    found = found or [
+        node for node in nodes if (node.kind in _BY_PATH and _bare(node.name) == wanted) or _in_order(node.name, wanted)
+    ]
     if not found:
         called, dot, rest = wanted.partition(".")
         others = {f"{part.name}{dot}{rest}".upper() for part in graph.called(called)}
