@@ -245,6 +245,14 @@ def test_a_piece_of_no_known_kind_fails() -> None:
         html.page("T", "S", (PageSection("A", (TextBlock(unknown),)),), tabs=(), here="index.html")
 
 
+def test_dark_colours_are_for_screens() -> None:
+    """A page that was dark on the screen was printed in grey, without its backgrounds, on white paper."""
+    styles = "\n".join(path.read_text() for path in sorted(PACKAGE.rglob("*.css")))
+    dark = re.findall(r".*(?:prefers-color-scheme: dark|data-theme=\"dark\").*", styles)
+    assert len(dark) == 3
+    assert all(rule.startswith("@media screen") for rule in dark)
+
+
 def test_a_wheel_has_the_templates(tmp_path: Path) -> None:
     """A wheel contains what the package reads at run time."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
