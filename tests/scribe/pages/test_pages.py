@@ -382,6 +382,21 @@ def test_what_is_behind_the_end_of_a_program_is_found(tmp_path: Path) -> None:
     assert [(kind, anchor) for kind, _, anchor in found["BEHIND-IT"]] == [("paragraph", "p6")]
 
 
+def test_a_filler_is_found_by_its_first_condition(tmp_path: Path) -> None:
+    """The code uses it by its conditions alone; one without any has no name."""
+    switch = "       01  FILLER PIC 9.\n           88  IS-{0} VALUE 1.\n           88  NO-{0} VALUE 0.\n"
+    data = f"       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n{switch.format('OPEN')}       01  FILLER PIC X.\n"
+    (tmp_path / "pay.cbl").write_text(f"       PROGRAM-ID. PAY.\n{data}")
+    (tmp_path / "idle.cpy").write_text(switch.format("IDLE"))
+    assert main(["document", str(tmp_path), "--out", str(tmp_path / "site")]) == 0
+    found = _searched({"search.js": (tmp_path / "site" / "search.js").read_text()})
+    assert found["IS-OPEN"] == [("data", "data.html", "n0")]
+    assert found["IS-IDLE"] == [("data", "copybooks/idle.html", "d1")]
+    assert not {"FILLER", "NO-OPEN", "NO-IDLE", ""} & set(found)
+    (term,) = json.loads((tmp_path / "site" / "index.json").read_text())["data_dictionary"]
+    assert (term["name"], term["conditions"]) == ("IS-OPEN", ["IS-OPEN = 1", "NO-OPEN = 0"])
+
+
 def test_a_job_leads_to_the_program_in_the_nearest_folder(tmp_path: Path) -> None:
     """Several folders of an estate may each have a job and a program MENU."""
     for shop in ("one", "two"):

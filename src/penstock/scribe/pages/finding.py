@@ -93,7 +93,7 @@ def _of_programs(estate: EstateView) -> Iterator[_Found]:
 def _of_copybooks(estate: EstateView, pages: Sequence[Sequence[Json]]) -> Iterator[_Found]:
     # A copybook's data item that some program copies is in the data dictionary, with all its uses. Only items that no program has
     # are found on the page of their copybook: otherwise every name would be found once per copybook, and little else.
-    known = {"FILLER", *(key(term["name"]) for part in pages for term in part)}
+    known = {"", *(key(term["name"]) for part in pages for term in part)}
     for page, where, document in _told_apart(estate["layouts"]):
         path = copybook_path(page)
         yield _Found(name_of(document), "copybook", path, where=where)

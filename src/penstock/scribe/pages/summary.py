@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from penstock.scribe.pages.columns import DEEDS
 from penstock.scribe.pages.estate import line_of_item
 from penstock.scribe.pages.ranking import ranked_rules, weights
-from penstock.scribe.pages.terms import Naming, namings_of
+from penstock.scribe.pages.terms import Naming, namings_of, used_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ def summary_of(document: Json) -> PackedDocument:
         "paragraphs": [{name: one[name] for name in _OF_PARAGRAPH} for one in document["paragraphs"]],
         # Links lead to the rows of a copybook's data, but not to those of a program's own.
         "data_items": [
-            {"name": item["name"], "copybook": None, "citations": [{"first_line": line}]}
+            {"name": used_name(item), "copybook": None, "citations": [{"first_line": line}]}
             for item in document["data_items"]
             if is_copybook and (line := line_of_item(item)) is not None
         ],

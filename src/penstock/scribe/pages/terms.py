@@ -1,4 +1,4 @@
-"""What is in the data dictionary of an estate? Every data name but FILLER, with its declarations and the programs that have it.
+"""What is in the data dictionary of an estate? Every data name, with its declarations and the programs that have it.
 
 A name is one term however often it is declared: a reader wants to see that two programs mean different things by it. The values of
 each field are listed once, in the order in which they are found. Law: programs in the same order give the same terms.
@@ -29,19 +29,27 @@ class Naming(NamedTuple):
     """The copybook's name, path and line; None for an item of the program itself."""
 
 
+def used_name(item: Json) -> str:
+    """Return the name by which an item is used: its own, of a FILLER that of its first condition, or "" for none."""
+    name: str = item["name"]
+    if name.upper() == "FILLER":
+        name = item["conditions"][0]["name"] if item["conditions"] else ""
+    return name
+
+
 def namings_of(document: Json) -> list[Naming]:
-    """Return each name that a document declares, in order; FILLER is not a name."""
+    """Return each name that a document declares, in order."""
     paths = {key(used["copybook_name"]): used["path"] for used in document["copybooks_used"]}
     return [
         Naming(
-            item["name"],
+            name,
             " ".join(filter(None, (item["picture"], item["usage"] if item["usage"] != "DISPLAY" else None))),
             item["bytes"],
             tuple(map(condition, item["conditions"])),
             (book, paths.get(key(book)), item["copybook_line"]) if (book := item["copybook"]) else None,
         )
         for item in document["data_items"]
-        if item["name"].upper() != "FILLER"
+        if (name := used_name(item))
     ]
 
 
