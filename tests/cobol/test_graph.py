@@ -488,7 +488,6 @@ def test_an_item_of_a_copied_screen_is_cited_in_its_copybook() -> None:
     assert [(one.path, one.line) for one in edge.citations] == [("lines.cpy", 2)]
 
 
-@pytest.mark.proves("C-16")
 @pytest.mark.parametrize(
     "statement",
     [
@@ -521,6 +520,7 @@ def test_a_minus_needs_no_blank_behind_it(statement: str) -> None:
     assert read == {"LESS.MAIN"}
 
 
+@pytest.mark.proves("C-16")
 def test_every_edge_is_cited_where_the_source_names_one_of_its_ends() -> None:
     """The cited lines name an end, its level 88, its file, or the copybook; the citations of storage edges name both ends."""
     graph = estate()
