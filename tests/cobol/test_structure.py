@@ -666,6 +666,8 @@ def _depths(code: str) -> str:
         ("USING A AS BINARY-LONG, BY VALUE B AS TYPE OWNER C AS LIST[TYPE ROW]", ("A", "B", "C"), ""),
         ("USING BY VALUE A AS STRING RETURNING R AS CONDITION-VALUE", ("A",), "R"),
         ("USING A B AS STRING BY VALUE C", ("A", "B", "C"), ""),
+        ("USING PARAMS A AS STRING OCCURS ANY, B AS BINARY-LONG OCCURS 5 C", ("A", "B", "C"), ""),
+        ("USING PARAMS B", ("PARAMS", "B"), ""),
         ("USING A B RETURNING R", ("A", "B"), "R"),
     ],
 )

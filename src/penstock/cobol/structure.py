@@ -34,8 +34,12 @@ if TYPE_CHECKING:
 Kind = Literal["program", "function", "class", "method", "copybook"]
 """The kind of a unit of source; `copybook` is code outside of any unit."""
 
-_TYPE = re.compile(r" AS (?:TYPE )?[^\s\[]+(?:\[[^\]]*\]+)?", re.IGNORECASE)
-"""The type of a parameter that Micro Focus declares in place: `USING LINES AS BINARY-LONG ROWS AS LIST[TYPE ROW]`."""
+_TYPE = re.compile(
+    r" AS (?:TYPE )?[^\s\[]+(?:\[[^\]]*\]+)?(?: OCCURS(?: \d+)?(?!\S))?|(?<!\S)PARAMS (?=\S+ AS )", re.IGNORECASE
+)
+"""What Micro Focus says of a parameter that it declares in place, without ANY: `USING LINES AS BINARY-LONG ROWS AS LIST[TYPE ROW]`,
+`USING PARAMS ARGS AS STRING OCCURS ANY`.
+"""
 _ELSEWHERE = re.compile(r"(?<![\w-])(?:EXTERNAL|PROTOTYPE)(?![\w-])")
 _MODERN = frozenset({"DECLARE", "TRY"})
 """The statements with which a method may begin, in addition to the verbs known everywhere."""
