@@ -538,6 +538,32 @@ def test_a_list_of_values_may_be_longer_than_its_table() -> None:
     assert [call.names for call in found.calls] == [("PGMONE", "PGMTWO", "PGMSIX")] * 2
 
 
+@pytest.mark.parametrize(
+    ("behind", "table"),
+    [
+        ("FILLER PIC X(9000)", "PGM-NAME PIC X(6) OCCURS 2 TIMES"),
+        ("FILLER PIC X(9000)", "FILLER OCCURS 2 TIMES. 15 FILLER OCCURS 1 TIMES. 20 PGM-NAME PIC X(6)"),
+        ("FILLER PIC X(9) VALUE 'SOME TEXT'", "PGM-NAME PIC X(6) OCCURS 2 TIMES. 10 OTHER PIC X"),
+    ],
+)
+def test_what_is_behind_the_entries_of_a_list_is_none(behind: str, table: str) -> None:
+    """A long rest of the list leaves the entries that are known, and what a table is followed by is not its own."""
+    found = ran(
+        "CALL PGM-NAME(IX)",
+        data=(
+            "01  MENU.",
+            "    05  MENU-VALUES.",
+            "        10  FILLER PIC X(6) VALUE 'PGMONE'.",
+            "        10  FILLER PIC X(6) VALUE 'PGMTWO'.",
+            f"        10  {behind}.",
+            "    05  MENU-TABLE REDEFINES MENU-VALUES.",
+            f"        10  {table}.",
+            "01  IX PIC 9.",
+        ),
+    )
+    assert [call.names for call in found.calls] == [("PGMONE", "PGMTWO")]
+
+
 def test_a_part_of_an_item_is_not_its_value() -> None:
     """A reference modification does not set the name of a program."""
     found = ran("MOVE 'AB' TO WS-PGM(1:2)", "CALL WS-PGM", data=("01  WS-PGM PIC X(8).",))

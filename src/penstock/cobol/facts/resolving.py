@@ -9,6 +9,7 @@ Law: every value comes from the source, with its line; nothing is computed, and 
 from __future__ import annotations
 
 from bisect import bisect_right
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .code import Code, ReadStatement
+    from .data import DataItem
     from .naming import DataNames
 
 MAX_STEPS = 6
@@ -30,6 +32,7 @@ MAX_SOURCES = 100
 """The maximum number of items that are examined for the values of one."""
 MAX_SAME = 8
 """The maximum number of items with the same name that a MOVE is assumed to write."""
+_MAX_PLACES = 10 * MAX_VALUES
 
 
 class _LaidOut(NamedTuple):
@@ -146,29 +149,32 @@ class Values:
             return []
         steps: list[tuple[int, int]] = []
         redefined: int | None = None
-        own_bytes = 0
+        table = redefining = item
         for at in (index, *names.above(index)):
             group = items[at]
             if group.occurs is not None:
                 if group.bytes is None:
                     return []
                 steps.append((group.occurs, group.bytes))
+                table = group
             if group.redefines is not None:
                 redefined = next(
                     (m.item for m in names.mean(group.redefines) if items[m.item].parent == group.parent), None
                 )
-                own_bytes = (group.bytes or 0) * (group.occurs or 1)
+                redefining = group
                 break
         if redefined is None:
             return []
-        if steps:
+        if steps and _end(table) == _end(redefining):
             # Who adds to a list may forget its OCCURS; the program finds the new entries, as few compilers check subscripts.
             count, size = steps[-1]
-            steps[-1] = (count + max((items[redefined].bytes or 0) - own_bytes, 0) // size, size)
+            longer = count + (_end(items[redefined]) - _end(redefining)) // size
+            room = _MAX_PLACES // max(prod(times for times, _ in steps[:-1]), 1)
+            steps[-1] = (max(count, min(longer, room)), size)
         places = [item.offset]
         for count, size in steps:
             # A table of three dimensions has millions of places; no list of VALUEs is that long.
-            if len(places) * count > 10 * MAX_VALUES:
+            if len(places) * count > _MAX_PLACES:
                 return []
             places = [place + size * number for place in places for number in range(count)]
         laid = self._laid_out(redefined)
@@ -252,6 +258,11 @@ class Values:
                         self._given.setdefault(meaning.item, []).append(
                             Resolved(value, "SET", said.line, said.copybook)
                         )
+
+
+def _end(item: DataItem) -> int:
+    """Return the offset behind an item and all its occurrences."""
+    return (item.offset or 0) + (item.bytes or 0) * (item.occurs or 1)
 
 
 def literal(text: str) -> str | None:
