@@ -186,6 +186,27 @@ def test_global_data_and_files_are_those_of_the_program_around(paths: tuple[str,
         assert f"{inner}.MAIN reads {outer}.LOGF is" in _sentences(_graph(*paths), "reads")
 
 
+def test_a_record_of_the_program_around_is_of_no_file_of_the_program_itself() -> None:
+    """Not even if that program writes only one file, whose record is in a copybook that is missing."""
+    own = """\
+ENVIRONMENT DIVISION.
+FILE-CONTROL.
+    SELECT OWNF ASSIGN TO OWNDD.
+DATA DIVISION.
+FILE SECTION.
+FD OWNF.
+    COPY GONE.
+WORKING-STORAGE SECTION.
+01 OWN PIC 9(7).
+"""
+    text = SOURCE.replace("DATA DIVISION.\nWORKING-STORAGE SECTION.\n01 OWN PIC 9(7).\n", own)
+    source = scan(text.replace("READ LOGF.", "OPEN OUTPUT OWNF."), source_format="free")
+    (inner,) = (facts(source, one) for one in source if one.name == "INNER")
+    (file,), (around,) = inner.files, inner.outer_files
+    assert [use.verb for use in file.uses] == ["OPEN"]
+    assert (around.name, [use.verb for use in around.uses]) == ("LOGF", ["WRITE"])
+
+
 @pytest.mark.proves("C-17")
 def test_external_data_is_one_storage_for_all_who_declare_it() -> None:
     """EXTERNAL data is shared whatever its parts are called; no source says whether the programs run together."""

@@ -236,7 +236,7 @@ def _operations(
     # All CALLs by name are followed together, in one pass through the program.
     targets = (call.target for call in called if call.target[:1] not in "'\"")
     reaching.follow((*targets, *(call.parameters[1] for call in image.asked(called))))
-    found = files.files(rows, data.items, data.records, code, file_names.of)
+    found = files.files(rows, data.items, data.records, data.names.known, code, file_names.of)
     return InterfaceOperations(
         files=found,
         sql=sql.operations(code, DynamicSql(code, data.names, reaching)),

@@ -157,7 +157,7 @@ def outer_files(
         records: The records of their files, as `outer_records` returns them.
     """
     found = []
-    for name, uses in _uses(code, names.items, records).items():
+    for name, uses in _uses(code, names.items, records, names.known).items():
         at = records[name][0] - names.own
         for data in outer:
             if at < len(data.items):
@@ -171,6 +171,7 @@ def files(
     rows: Sequence[EntryRow],
     items: Sequence[DataItem],
     records: dict[str, list[int]],
+    known: Container[str],
     code: Code,
     resolve: Callable[[str], tuple[Resolved, ...]],
 ) -> tuple[ProgramFile, ...]:
@@ -180,6 +181,7 @@ def files(
         rows: The entries, with copybooks in place.
         items: The data items.
         records: The records of each file, as `record_names` returns them.
+        known: The names of all items in capitals, including those of containing programs.
         code: The statements.
         resolve: Returns the values that a data item may have, for `ASSIGN TO item`.
     """
@@ -198,7 +200,7 @@ def files(
         found.setdefault(
             name, ProgramFile(name=row.entry.name, line=row.line, end_line=row.end_line, copybook=row.copybook)
         )
-    uses = _uses(code, items, records, {name for name, file in found.items() if file.dd in _UNITS})
+    uses = _uses(code, items, records, known, {name for name, file in found.items() if file.dd in _UNITS})
     return tuple(
         _described(
             _titled(file, described[name], values) if name in described and _has_only_a_device(file) else file,
@@ -411,7 +413,11 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Res
 
 
 def _uses(
-    code: Code, items: Sequence[DataItem], records: dict[str, list[int]], parted: Container[str] = ()
+    code: Code,
+    items: Sequence[DataItem],
+    records: dict[str, list[int]],
+    known: Container[str],
+    parted: Container[str] = (),
 ) -> dict[str, list[FileUse]]:
     """Return the uses of each file by statements, by the file's name in capitals; `parted` are the files of the PDP-10."""
     # WRITE and REWRITE name a record; the file is the one whose description contains it. On the PDP-10 they may name a part
@@ -422,12 +428,11 @@ def _uses(
         if item.file is not None and key(item.file) in parted and item.name != "FILLER"
     }
     by_record |= {key(items[index].name): file for file, indexes in records.items() for index in indexes}
-    declared = {key(item.name) for item in items}
     hidden = _hidden(code, records)
     uses: dict[str, list[FileUse]] = {}
     for said in code.of(*_VERBS) if records else ():
         for named, mode in _named(said, by_record):
-            is_hidden = not named and said.verb in _WRITES and said.operand not in declared
+            is_hidden = not named and said.verb in _WRITES and said.operand not in known
             name = hidden if is_hidden else named
             if name in records:
                 uses.setdefault(name, []).append(
