@@ -237,3 +237,20 @@ def test_who_was_silent_for_a_lease_leaves_the_rest_to_whoever_has_it_by_then(
     seen = progress(database, run.id)
     assert (len(author.requests), seen.answered, seen.failed) == (1, 1, 0)
     assert seen.chunks > 2
+
+
+def test_nobody_without_a_right_to_the_queue_keeps_workers_from_looking_after_it(url: str, database: Database) -> None:
+    """An advisory lock, which every user of a database may hold, kept the jobs of a worker that died from all others."""
+    database.prepare()
+    one, other = (QueueWorker(url, lambda _run: loopback(None), ["openai-chat"], settings=QUICK) for _ in range(2))
+
+    async def looks() -> tuple[bool, bool]:
+        async with one._broom() as first, other._broom() as second:
+            return first, second
+
+    with psycopg.connect(url, autocommit=True) as outsider:
+        outsider.execute("SELECT pg_advisory_lock(x'50454E52'::integer)")
+        assert asyncio.run(looks()) == (True, False)
+    assert asyncio.run(looks()) == (True, False)
+    for worker in (one, other):
+        worker.database.close()

@@ -25,7 +25,7 @@ import procrastinate.exceptions
 import psycopg
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from penstock.scribe.queue.connecting import conninfo
+from penstock.scribe.queue.connecting import SCHEMA, conninfo
 from penstock.scribe.queue.database import PATIENCE_SECONDS, Database
 from penstock.scribe.queue.engine import AT_ONCE, Later, asking_queue, defer, engine_app
 from penstock.scribe.queue.enqueuing import END_IF_DONE, TO_PUT_IN
@@ -53,7 +53,9 @@ _LOST_AFTER_SWEEPS = 3  # a job that has ended this long ago and left chunks ope
 _UNWANTED_SECONDS = 15.0  # after which a job is tried again that the database did not let finish
 _SAID_SECONDS = 60.0
 _BROOM_SECONDS = 10.0  # for a statement that returns at once whether a lock is free
-_SWEEPER = 0x50454E52  # of the worker that looks after the queue
+# Held by the worker that looks after the queue. Not an advisory lock, which any user of the database could hold for ever; it
+# conflicts with itself, and with nothing that workers do to the table.
+_SWEEPS = f"LOCK TABLE {SCHEMA}.workers IN SHARE UPDATE EXCLUSIVE MODE NOWAIT"
 _PAUSES_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)
 _LOST = (procrastinate.exceptions.ConnectorException, psycopg.Error, PoolTimeout, PoolClosed, OSError, StoreFault)
 
@@ -295,15 +297,17 @@ class QueueWorker:
         It has its own connection, whose lock goes with it. Nothing here waits for ever: a worker that is silent for a lease is
         taken for dead, also by itself, and then answers nothing any more.
         """
-        connection = await psycopg.AsyncConnection.connect(conninfo(self._url), autocommit=True)
+        connection = await psycopg.AsyncConnection.connect(conninfo(self._url))
+        is_ours = True
         try:
             try:
                 async with asyncio.timeout(_BROOM_SECONDS):
-                    asked = await connection.execute("SELECT pg_try_advisory_lock(%s)", (_SWEEPER,))
-                    row = await asked.fetchone()
+                    await connection.execute(_SWEEPS.encode())
             except TimeoutError:
                 raise OSError(f"no answer within {_BROOM_SECONDS:g} s") from None
-            yield row is not None and bool(row[0])
+            except psycopg.errors.LockNotAvailable:
+                is_ours = False
+            yield is_ours
         finally:
             await connection.close()
 
