@@ -50,6 +50,7 @@ _RESERVE = "reserve"
 _RESERVE_BYTES = 2 << 20
 _NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS}
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the second if damage makes SQLite return invalid text
+_ELSEWHERE = "keep elsewhere: --store FOLDER, or PENSTOCK_STORE."
 _FULL = "the disk is full (make some room; then `penstock store gc` makes more)"
 # Affects only a database without tables: free pages are released on request.
 _NEW_PRAGMAS = ("auto_vacuum = INCREMENTAL",)
@@ -170,8 +171,11 @@ class SqliteStore(FileTables):
     def _open_read_only(self, why: OSError) -> None:
         """Open a store that may only be read: on a read-only medium, or with another user's rights."""
         if self._folder is None or self._contents is None:
-            if not self._may_be_missing or not _is_missing(self.path):
+            if not _is_missing(self.path):
                 raise fault_of(why) from why
+            if not self._may_be_missing:
+                said = f"A store in {self.path} cannot be created: {why.strerror} ({why.filename or self.path})."
+                raise StoreFault("read_only", f"{said} Make it writable, or {_ELSEWHERE}") from why
             self._broken = f"{why.filename or self.path} cannot be created ({why.strerror})"
             self._read_only = True
             self._connection = self._opened("")
@@ -477,8 +481,8 @@ class SqliteStore(FileTables):
 
     def _no_room(self) -> StoreFault:
         """Return the fault of a disk that is too full for a new store: an empty one has nothing to remove."""
-        more = "Make some room, or keep elsewhere: --store FOLDER, or PENSTOCK_STORE."
-        fault = StoreFault("disk_full", f"The disk is full: there is no room for a store in {self.path}. {more}")
+        said = f"The disk is full: there is no room for a store in {self.path}."
+        fault = StoreFault("disk_full", f"{said} Make some room, or {_ELSEWHERE}")
         fault.calls = ()
         return fault
 
