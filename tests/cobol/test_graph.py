@@ -1603,15 +1603,22 @@ def test_what_one_of_several_programs_does_with_a_data_set_is_in_doubt() -> None
     files = {
         "one.cbl": _READER.encode(),
         "two.cbl": writer,
+        "a/both.cbl": writer.replace(b"PAY", b"FOUR"),
+        "b/both.cbl": writer.replace(b"PAY", b"FIVE"),
         "filed.cbl": writer.replace(b"PAY", b"THREE"),
-        "j.jcl": b"//J JOB\n//S EXEC PGM=PAY\n//DD1 DD DSN=A.B,DISP=SHR\n//T EXEC PGM=FILED\n//DD1 DD DSN=C.D,DISP=SHR\n",
+        "j.jcl": b"//J JOB\n//S EXEC PGM=PAY\n//DD1 DD DSN=A.B,DISP=SHR\n//T EXEC PGM=FILED\n//DD1 DD DSN=C.D,DISP=SHR\n"
+        b"//U EXEC PGM=BOTH\n//DD1 DD DSN=E.F,DISP=SHR\n",
     }
-    edges = [one for one in graph_of(files).drawn if one.target.name in {"A.B", "C.D"} and one.source.kind == "step"]
+    edges = [
+        one for one in graph_of(files).drawn if one.target.name in {"A.B", "C.D", "E.F"} and one.source.kind == "step"
+    ]
     assert {f"{one.source} {one.verb} {one.target} {one.certainty} {one.why}" for one in edges} == {
         "J.S reads A.B is ",
         "J.S writes A.B may several programs are called PAY",
         "J.T reads C.D may no program is called FILED, a file is",
         "J.T writes C.D may no program is called FILED, a file is",
+        "J.U reads E.F may no program is called BOTH, a file is",
+        "J.U writes E.F may no program is called BOTH, a file is",
     }
 
 

@@ -144,17 +144,19 @@ class Binding:
         done: dict[Verb, str] = {}
         is_here = False
         for program in use.step.step.programs:
-            found = self._callees.called(program.upper())
-            doubt = self._callees.doubt(program.upper(), found)
+            name = program.upper()
+            found = self._callees.called(name)
+            doubt = self._callees.doubt(name, found)
             ways = []
             for number in dict.fromkeys(number for number, _ in found):
                 files = [file for file in self._parts[number].files if use.dd in file.dds]
                 self._bind_files(use, number, files, doubt)
                 ways.append(dict(jobs.direction(use, files)) if files else {})
                 is_here = is_here or bool(files)
+            runs_one = len(ways) > 1 and not self._callees.is_file(name)
             for verb, why in chain.from_iterable(way.items() for way in ways):
                 # Whichever of several programs runs, what all of them do is done.
-                is_sure = not doubt or (len(ways) > 1 and all(verb in way for way in ways))
+                is_sure = not doubt or (runs_one and all(verb in way for way in ways))
                 said = why or ("" if is_sure else doubt)
                 done[verb] = said and done.get(verb, said)
         # JCL says whether a data set is new or old, but seldom whether it is read or written: the programs of the step do.

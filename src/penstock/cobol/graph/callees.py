@@ -63,6 +63,10 @@ class Callees:
         outside = self._names.outside(name)
         return f"the {name} that is here is contained in {outside}, and known in that alone" if outside else ""
 
+    def is_file(self, name: str) -> bool:
+        """Return whether a called name leads to programs only because their files have it."""
+        return self._names.is_file(name)
+
     def doubt(self, name: str, found: Sequence[tuple[int, ProgramEntry]]) -> str:
         """Return why a called name may not mean a program that it leads to: only its file has that name, or several have it; ""
         otherwise.
@@ -71,7 +75,7 @@ class Callees:
             name: The name, in capitals.
             found: What `called` returns for it.
         """
-        if self._names.is_file(name):
+        if self.is_file(name):
             return f"no program is called {name}, a file is"
         return f"several programs are called {name}" if len({number for number, _ in found}) > 1 else ""
 
