@@ -38,9 +38,13 @@ def test_a_command_names_only_what_it_takes() -> None:
     [
         ("postgresql://me:word@host/db", "URL"),
         ("postgres://me:wo/rd?x@host/db", "URL"),
+        ("postgresql://me@corp:word@host/db", "URL"),
         ("postgresql://me@host:5432/db?sslmode=require&password=word", "URL"),
         ("POSTGRESQL:///db?sslpassword=word", "URL"),
+        ("postgresql:///db?oauth_client_secret=word", "URL"),
+        ("postgresql:///db?scram_client_key=word", "URL"),
         ("postgresql://me@host:5432/db", "postgresql://me@host:5432/db"),
+        ("postgresql://me@[::1]:5432/db", "'postgresql://me@[::1]:5432/db'"),
         ("postgresql:///penstock?sslmode=require", "'postgresql:///penstock?sslmode=require'"),
         ("sqlite:///a:b@c", "sqlite:///a:b@c"),
     ],

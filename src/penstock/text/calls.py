@@ -26,8 +26,8 @@ __all__ = [
 ]
 
 
-# Between a name and @, where it may contain anything if it was typed without escapes, or as a parameter, as libpq takes it.
-_PASSWORD = re.compile(r"(?i)postgres(?:ql)?://(?:[^@]*:[^@]*@|.*[?&][a-z]*password=)", re.DOTALL)
+# Between a name and @, where either may contain anything if it was typed without escapes, or as a parameter, as libpq takes it.
+_PASSWORD = re.compile(r"(?i)postgres(?:ql)?://.*(?::.*@|[?&][a-z_]*(?:password|secret|client_key)=)", re.DOTALL)
 
 
 def shown_address(url: str) -> str:
