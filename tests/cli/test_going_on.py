@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -101,15 +102,16 @@ def test_a_resume_may_allow_more(tree: Path, tmp_path: Path) -> None:
         begin = penstock(tmp_path, "run", "x", "--root", str(tree), *flags(provider), "--json")
         session = json.loads(begin.stdout)["session"]
         allowed = penstock(tmp_path, "resume", session, "Go on.", "--allow-edit", "--json")
-        other = penstock(
-            tmp_path, "resume", session, "Go on.", "--model", "anthropic:x", "--base-url", provider.base_url
-        )
+        there = ("--store", f"sqlite://{tmp_path}/store")
+        api = ("--base-url", provider.base_url)
+        other = penstock(tmp_path, "resume", session, "Go on.", "--model", "anthropic:a b", *api, *there)
     assert allowed.returncode == 0, allowed.stderr
     assert "edit_file" not in tools[0]
     assert {"edit_file", "write_file"} <= tools[1]
     assert other.returncode == 2
-    assert "The session speaks openai-chat, and anthropic:x speaks anthropic" in other.stderr
-    assert f"penstock handoff {session} | penstock run --from - --model anthropic:x" in other.stderr
+    assert "The session speaks openai-chat, and anthropic:a b speaks anthropic" in other.stderr
+    going_on = f"penstock handoff {session} {shlex.join(there)} | penstock run --from - --model 'anthropic:a b' {shlex.join(there)}"
+    assert going_on in other.stderr
 
 
 @pytest.mark.proves("S-10")

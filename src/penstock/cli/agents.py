@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 import time
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -245,9 +246,10 @@ def resumed(
     model = parts.model
     if model.wire != session.state.transcript.wire:
         asked, has = escape.clip(about["model"], 80), session.state.transcript.wire
+        there = options.store_words(terms.store_url)
         raise CallerError(
             f"The session speaks {has}, and {asked} speaks {model.wire}: give a model of {has}, or pass the work on: "
-            f"penstock handoff {session_id} | penstock run --from - --model {asked}"
+            f"penstock handoff {session_id}{there} | penstock run --from - --model {shlex.quote(asked)}{there}"
         )
     session.counter = parts.counter
     if changes["window"] or changes["model"]:
