@@ -47,6 +47,7 @@ _REPLACED = re.compile(r"==([^=]*)==\s*BY\s*==([^=]*)==", re.IGNORECASE)
 _COPIED_WITH = re.compile(
     r"\bCOPY\s+['\"]?([\w$#@-]+)(?:\.\w+)?[^.]*?\bREPLACING\b([^.]*(?:\.(?!\s)[^.]*)*)", re.IGNORECASE
 )
+_MEMBER = re.compile(r"^(?:.{6})?\?SECTION\s+([\w-]+)", re.MULTILINE)  # of a library of NonStop's, which a COPY names
 _JOINED_WITH = re.compile(r"\bCOPY\s+['\"]?([\w$#@-]+)[^.]*?\bJOINING\s+(\S+)\s+(?:AS\s+)?(PREFIX|SUFFIX)\b")
 _HYPHENS = ("-", "\uff0d")
 _UNNAMED = re.compile(r"\.STEP\d+$")
@@ -90,6 +91,8 @@ class Citations:
         """By path, the names of ENTRY statements, which are names of the program."""
         self._copied_with: dict[str, set[str]] = defaultdict(set)
         """By copybook, the words that a COPY of it gives to be put into it."""
+        self._members: dict[str, set[str]] = {}
+        """By path, the names by which a COPY may mean the file or a part of it."""
         self._replaced: dict[str, list[tuple[set[str], set[str]]]] = {}
         for path, shown in self.lines.items():
             self._read(path, [text.upper() for text in shown])
@@ -136,6 +139,7 @@ class Citations:
             self._means[name].append(set(_words(clauses)))  # its status, its keys, the keys that end its screens
         self._files(whole)
         self._entries[path] = set(_ENTRY.findall(whole))
+        self._members[path] = {_stem(path), *_MEMBER.findall(whole)}
         for word, name in _CLASS.findall(whole):
             self._means[word].append({name})
         for name, prototype in _PROTOTYPE.findall(whole) if "INVOKED" in whole else ():
@@ -212,10 +216,9 @@ class Citations:
             return True
         if self._kinds.get(path) == "bms" and not names.isdisjoint(word + end for word in words for end in _OF_MAPS):
             return True
-        if _stem(path) in self._copied_with:  # a part of each name is that of the copybook
+        if given := self._given_to(path):  # a part of each name is that of the copybook
             ends = {end for name in names for end in _parted(name)}
             tagged = [tag.groups() for text in statement for tag in _TAGGED.finditer(text)]
-            given = self._copied_with[_stem(path)]
             rests = {name[len(new) :] for name in names for new in given if name.startswith(new)}
             if "" in rests or any(word.endswith(rest) for rest in rests for word in words):
                 return True
@@ -237,6 +240,10 @@ class Citations:
             not names.isdisjoint(_words(text.upper())) or "REPLACING" in text.upper()
             for text in self._brought(said, set())
         )
+
+    def _given_to(self, path: str) -> set[str]:
+        """Return the words that a COPY gives to be put into a file."""
+        return {word for name in self._members.get(path, ()) for word in self._copied_with.get(name, ())}
 
     def _brought(self, said: str, seen: set[str]) -> Iterator[str]:
         """Yield the lines of what a text copies, and of what is copied there; `seen` are the files that were read."""

@@ -153,6 +153,18 @@ def test_a_missing_record_and_a_marked_name_are_known(line: int, to: str, *, is_
     assert Citations(files, view(files)).name_an_end(edge) is is_named
 
 
+@pytest.mark.parametrize(
+    ("line", "to", "is_named"), [(3, "TC-CODE", True), (3, "TC-TOWN", False), (5, "TC-TOWN", False)]
+)
+def test_a_member_of_a_library_is_copied_by_its_own_name(line: int, to: str, *, is_named: bool) -> None:
+    """The library of NonStop has the name of its file; what a COPY replaces is in the member that it names."""
+    library = '?SECTION FIRST\n\n 05 "*"-CODE PIC X.\n?SECTION OTHER\n 05 "*"-CITY PIC X.\n'
+    texts = {"PAY.cbl": ' COPY FIRST OF "=LIB" REPLACING =="*"== BY ==TC==.\n', "LIBE.cbl": library}
+    files = named([(path, text.encode()) for path, text in texts.items()])
+    edge = {"from": "program NOBODY", "to": f"field PAY.{to}", "citations": [{"path": "LIBE.cbl", "line": line}]}
+    assert Citations(files, view(files)).name_an_end(edge) is is_named
+
+
 def test_a_line_that_a_literal_names_does_not_move() -> None:
     """Comments move the lines that the product names, in citations and in its own sentences, but not the words of a source."""
     text = _PROGRAM.replace("PIC X(8).", "PIC X(8) VALUE 'line 4'.").replace("'TAX' USING", "WS-AREA USING")
