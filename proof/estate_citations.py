@@ -39,6 +39,7 @@ _WRITTEN = re.compile(r"\b(?:RE)?WRITE\s+([\w-]+)")
 _VARYING = re.compile(r"\bDEPENDING\s+(?:ON\s+)?([\w-]+)")
 _PROCEDURE = re.compile(r"\bPROCEDURE\s+DIVISION\b")
 _CLASS = re.compile(r"([\w-]+)\s+IS\s+CLASS\s+['\"]([\w$-]+)")
+_CLASS_ID = re.compile(r"\bCLASS-ID\s*\.\s*([\w-]+)")
 _INVOKED = re.compile(r"\bINVOKED\s+AS\s+==\s*([\w-]+)")
 _ENTRY = re.compile(r"\bENTRY\s+['\"]([\w$#@-]+)['\"]")
 _PROTOTYPE = re.compile(r"\bPROGRAM-ID\s*\.\s*([\w-]+)(.*?)\bEND\s+PROGRAM\b", re.DOTALL)
@@ -94,6 +95,7 @@ class Citations:
         self._members: dict[str, set[str]] = {}
         """By path, the names by which a COPY may mean the file or a part of it."""
         self._replaced: dict[str, list[tuple[set[str], set[str]]]] = {}
+        """By path, words that stand for others there: those of a REPLACING, and SELF for the class."""
         for path, shown in self.lines.items():
             self._read(path, [text.upper() for text in shown])
 
@@ -151,6 +153,7 @@ class Citations:
             given = (f"{word}{hyphen}" if side == "PREFIX" else f"{hyphen}{word}" for hyphen in _HYPHENS)
             self._copied_with[name].update(given)
         self._replaced[path] = [(set(_words(before)), set(_words(after))) for before, after in _REPLACED.findall(whole)]
+        self._replaced[path] += [({"SELF"}, {name}) for name in _CLASS_ID.findall(whole)]
 
     def _files(self, whole: str) -> None:
         """Read the files that a source describes: what the statements that name their records mean besides."""

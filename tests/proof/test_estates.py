@@ -165,6 +165,16 @@ def test_a_member_of_a_library_is_copied_by_its_own_name(line: int, to: str, *, 
     assert Citations(files, view(files)).name_an_end(edge) is is_named
 
 
+@pytest.mark.parametrize(("path", "is_named"), [("BOX.cbl", True), ("PAY.cbl", False)])
+def test_self_is_the_class_of_its_file(path: str, *, is_named: bool) -> None:
+    """A method invokes another of its own class by SELF, which is no word for the class in another file."""
+    invoked = "INVOKE SELF 'fill'.\n"
+    texts = {"BOX.cbl": f"{invoked} CLASS-ID. BOX.\n", "PAY.cbl": invoked}
+    files = named([(name, text.encode()) for name, text in texts.items()])
+    edge = {"from": "program NOBODY", "to": "program BOX", "citations": [{"path": path, "line": 1}]}
+    assert Citations(files, view(files)).name_an_end(edge) is is_named
+
+
 def test_a_line_that_a_literal_names_does_not_move() -> None:
     """Comments move the lines that the product names, in citations and in its own sentences, but not the words of a source."""
     text = _PROGRAM.replace("PIC X(8).", "PIC X(8) VALUE 'line 4'.").replace("'TAX' USING", "WS-AREA USING")
