@@ -1458,6 +1458,7 @@ def test_the_name_of_several_programs_is_not_that_of_what_is_in_them() -> None:
     assert len(nodes_named(graph, "TWICE.W")) == 2
 
 
+@pytest.mark.proves("C-16", "C-17")
 def test_a_program_within_its_caller_is_meant_before_one_of_another_file() -> None:
     """Two copies of a program each call their own contained program, with certainty; a program without one calls neither."""
     text = (ESTATE / "cbl" / "MWS010.cbl").read_bytes()
