@@ -66,6 +66,8 @@ STEP = "RUN.PAY01 runs PAY01 is 2"
         r"""if "%1"=="x" C:\cob\cobcrun.exe PAY01""",
         "if %A% EQU 1 cobcrun PAY01",
         "if /i %A% == x cobcrun PAY01",
+        "if (%1)==() cobcrun PAY01",
+        "if errorlevel == 1 cobcrun PAY01",
         "if errorlevel 1 (echo no) else cobcrun PAY01",
         "for /f %%i in (list.txt) do cobcrun PAY01",
     ],

@@ -237,7 +237,8 @@ class _Running:
 
 def _commands(text: str, *, is_batch: bool) -> Iterator[ShellCommand]:
     """Yield the commands of a script."""
-    leading = _LEADING - {"call", "start"} if is_batch else _LEADING
+    # IF (%1)==() PROG: its condition is three commands here.
+    leading = _LEADING - {"call", "start"} | {"=="} if is_batch else _LEADING
     is_listed = False  # whether what follows is in a list, as in FILES=(A B)
     depth, line = 0, 1
     apart = 0  # how many shells of their own are around, as in `(export X=1; prog)`, whose variables end with them
@@ -299,12 +300,12 @@ def _after_condition(words: Sequence[str]) -> int:
     """Return where the command begins after the words of an IF of a batch file: `NOT EXIST X PROG`, `"%1" == "x" PROG`."""
     lowered = [one.lower() for one in words[:6]]
     at = next((at for at, one in enumerate(lowered) if one not in {"/i", "not"}), 0)
+    operator = next((place for place in (at, at + 1) if lowered[place : place + 1] and "==" in lowered[place]), None)
+    if operator is not None:  # IF ERRORLEVEL == 1, too
+        return operator + (2 if lowered[operator].endswith("==") else 1)
     if lowered[at : at + 1] and lowered[at] in _OF_ONE:
         return at + 2
-    operator = next((place for place in (at, at + 1) if lowered[place : place + 1] and "==" in lowered[place]), None)
-    if operator is None:
-        return at + (3 if lowered[at + 1 : at + 2] and lowered[at + 1] in _COMPARING else 1)
-    return operator + (2 if lowered[operator].endswith("==") else 1)
+    return at + (3 if lowered[at + 1 : at + 2] and lowered[at + 1] in _COMPARING else 1)
 
 
 def _after_pattern(code: Sequence[str]) -> int:
