@@ -650,6 +650,17 @@ def test_a_call_by_a_name_that_nothing_declares_is_one_of_the_program_of_this_na
 
 def test_steps_run_programs_on_data_sets(estate: LinkedEstate) -> None:
     """Steps run programs directly, through a procedure, or under TSO and IMS; a SELECT is bound to the data set of its DD."""
+    runs = (edge for edge in estate.graph.drawn if edge.verb == "runs" and edge.source.kind == "step")
+    assert [f"{edge.source.name} {edge.target.name}" for edge in runs] == [
+        "PAYJOB.STEP1 PAYPGM",
+        "PAYJOB.STEP2 IKJEFT01",
+        "PAYJOB.STEP2 DB2PGM",
+        "PAYJOB.STEP3 DFSRRC00",
+        "PAYJOB.STEP3 IMSPGM",
+        "PAYJOB.STEP4 PAYPROC",
+        "PAYJOB.STEP4.INNER SUBPGM",
+        "PAYJOB.STEP5 GONEPROC",
+    ]
     inventory = estate.inventory
     run = inventory.run_by("jcl/payjob.jcl", "PAYJOB")
     assert [one.facts.program for one in run] == ["PAYPGM", "SUBPGM", "DB2PGM"]
@@ -680,6 +691,7 @@ def test_a_procedure_that_runs_itself_ends() -> None:
     text = "//P PROC\n//S EXEC PGM=A\n//T EXEC P\n// PEND\n//J JOB\n//U EXEC P\n"
     found = LinkedEstate([member("p", "proc", text.encode())], [("a.cbl", program("    GOBACK.", name="A"))])
     assert found.around("A").jobs == ("J",)
+    assert [edge.source.name for edge in found.graph.drawn if edge.target.name == "A"] == ["J.U.S"]
 
 
 def test_members_say_what_they_define() -> None:
