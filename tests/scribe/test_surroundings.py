@@ -96,3 +96,58 @@ def test_of_two_programs_of_a_name_the_one_that_is_run_has_the_job_and_the_data(
     boxes = dict(re.findall(r'(n\d+)\W+"([JK])"', text))
     arrows = {boxes[job]: box for job, box in re.findall(r"(n\d+) --> (n\d+)", text) if job in boxes}
     assert len(set(arrows.values())) == 2  # each leads to the box of its own program
+
+
+def test_names_with_an_at_sign_are_whole(tmp_path: Path) -> None:
+    """An @ also stands before the path that tells two programs or jobs of a name apart."""
+    calling = program("    CALL 'B@1'.", "    CALL 'B@2'.", "    GOBACK.", name="A@1")
+    files = {
+        "a.cbl": calling,
+        "b.cbl": program("    GOBACK.", name="B@1"),
+        "c.cbl": program("    GOBACK.", name="B@2"),
+        "x/j.jcl": "//J@1 JOB\n//S EXEC PGM=B@1\n",
+        "y/j.jcl": "//J@1 JOB\n//S EXEC PGM=B@2\n",
+    }
+    found, index = documented(tmp_path, files)
+    assert found == {"a.cbl": [[], [], []], "b.cbl": [["A@1"], [], ["J@1"]], "c.cbl": [["A@1"], [], ["J@1"]]}
+    assert [one["runs"] for one in index["jobs"]] == [["B@1"], ["B@2"]]
+    assert not index["missing"]
+
+
+def test_where_a_region_enters_a_program_is_no_name_of_it(tmp_path: Path) -> None:
+    """Every program under IMS may have the entry DLITCBL."""
+    entered = program("    ENTRY 'DLITCBL'.", "    GOBACK.", name="A")
+    found, index = documented(tmp_path, {"a.cbl": entered, "j.jcl": "//J JOB\n//S EXEC PGM=DLITCBL\n"})
+    assert found == {"a.cbl": [[], [], []]}
+    assert index["jobs"][0]["runs"] == []
+
+
+def test_a_caller_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
+    """As the graph calls it."""
+    nameless = fixed("PROCEDURE DIVISION.", "    CALL 'B'.", "    GOBACK.")
+    found, _ = documented(tmp_path, {"a.cbl": nameless, "b.cbl": program("    GOBACK.", name="B")})
+    assert found["b.cbl"] == [["A"], [], []]
+
+
+def test_steps_without_a_card_are_a_job_in_the_index_too(tmp_path: Path) -> None:
+    """With the programs that they run and the data that these read; a member that another one runs is a procedure."""
+    reading = fixed(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. A.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        "    SELECT BILLS ASSIGN TO DD1.",
+        "DATA DIVISION.",
+        "FILE SECTION.",
+        "FD  BILLS.",
+        "01  BILL PIC X.",
+        "PROCEDURE DIVISION.",
+        "    GOBACK.",
+    )
+    steps = "//* each night\n//S EXEC PGM=A\n//DD1 DD DSN=A.B,DISP=SHR\n"
+    files = {"a.cbl": reading, "NIGHT.jcl": steps, "PART.jcl": steps, "WHOLE.jcl": "//WHOLE JOB\n//T EXEC PART\n"}
+    found, index = documented(tmp_path, files)
+    assert found["a.cbl"] == [[], [], ["NIGHT", "WHOLE"]]
+    told = {one["name"]: (one["kind"], one["runs"]) for one in index["jobs"]}
+    assert told == {"NIGHT": ("job", ["A"]), "PART": ("procedure", []), "WHOLE": ("job", ["A"])}
+    assert [(one["dataset"], one["job"]) for one in index["data_sets"]] == [("A.B", "NIGHT"), ("A.B", "WHOLE")]

@@ -47,7 +47,7 @@ class Surroundings:
                 node, place = NodeId("program", part.name), (part.path, part.line)
                 self._nodes.setdefault(place, node)
                 self._places[node] = number
-                self._written[node] = names.get(place, _bare(node))
+                self._written[node] = names.get(place) or part.own_name
         for member in graph.members:
             for job in member.jobs:
                 name = job.name or member.name
@@ -78,10 +78,9 @@ class Surroundings:
 
     def _name(self, node: NodeId) -> str:
         """Return the name of a node as written, without what tells it apart from others of its name."""
-        bare = node._replace(name=_bare(node))
-        return self._written.get(node) or self._written.get(bare, bare.name)
-
-
-def _bare(node: NodeId) -> str:
-    """Return the name of a node without what tells it apart from others of its name."""
-    return node.name.partition("@")[0]
+        bare = node.name
+        while bare:
+            if written := self._written.get(NodeId(node.kind, bare)):
+                return written
+            bare = bare.rpartition("@")[0]  # a name may have an @ of its own, and a path, too
+        return node.name

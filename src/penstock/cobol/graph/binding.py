@@ -118,7 +118,7 @@ class Binding:
         for part in self._parts if psbs else ():
             if part.unnamed_calls:
                 # IMS schedules a message program with the PSB that has its name.
-                name = part.name.partition("@")[0]
+                name = part.own_name
                 found = [psbs[one] for one in sorted({name, *run_with.get(name, ())}) if one in psbs]
                 for edge in browsed(part, found):
                     self._drawing.add(edge)
@@ -234,7 +234,7 @@ class Binding:
 
     def _directed(self, part: ProgramPart, named: FileName) -> Iterator[tuple[str, str, tuple[CitedLine, ...]]]:
         """Yield the files that a file may be, each with what is in doubt, and who says so: CL directs it for each call."""
-        calls = self._controlled.get(part.name.partition("@")[0], ())
+        calls = self._controlled.get(part.own_name, ())
         is_itself = not calls
         for path, call in calls:
             others = [(to, lines) for file, to, lines in call.directed if file == named.name.upper()]

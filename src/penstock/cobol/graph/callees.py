@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .values import ProgramEntry, ProgramPart
 
 
+_REGIONS = frozenset({"DLITCBL", "DLITPLI", "DLITASM"})
+"""The entries by which IMS enters the program of a region: they are no names of it."""
+
+
 class Callees:
     """The programs that names lead to.
 
@@ -26,14 +30,13 @@ class Callees:
 
     def __init__(self, parts: Sequence[ProgramPart]) -> None:
         self._at = {part.path: part.name for part in parts}
-        above = {part.name.partition("@")[0]: part.inherits for part in parts if part.inherits}
+        above = {part.own_name: part.inherits for part in parts if part.inherits}
         entries = (
-            NamedEntry(
-                entry.name.partition("@")[0] if entry.name == part.name else entry.name, _place(part), (number, entry)
-            )
+            NamedEntry(part.own_name if entry.name == part.name else entry.name, _place(part), (number, entry))
             for number, part in enumerate(parts)
             if part.kind == "program"
             for entry in part.entries
+            if entry.name not in _REGIONS
         )
         self._names: ProgramNames[tuple[int, ProgramEntry]] = ProgramNames(entries, above)
 
@@ -82,5 +85,4 @@ class Callees:
 
 def _place(part: ProgramPart) -> ProgramPlace:
     """Return where a program is, under the name by which it is called."""
-    name = part.name.partition("@")[0]
-    return ProgramPlace(part.path, name, part.around, part.is_common, part.has_external_name)
+    return ProgramPlace(part.path, part.own_name, part.around, part.is_common, part.has_external_name)

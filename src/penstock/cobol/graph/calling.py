@@ -82,7 +82,7 @@ class Calling:
             why = hidden or edge.why
             if doubt and certainty == "is":
                 certainty, why = "may", doubt
-            elif not doubt and node.name.partition("@")[0] != name:
+            elif not doubt and not f"{node.name}@".startswith(f"{name}@"):
                 why = why or f"by its entry {name}"
             self._drawing.add(edge._replace(target=node, certainty=certainty, why=why))
 
@@ -113,7 +113,7 @@ class Calling:
         named: dict[str, dict[str, None]] = {}
         for part in self._parts:
             if part.kind == "program":
-                for name in (part.name.partition("@")[0], key(stem(part.path))):
+                for name in (part.own_name, key(stem(part.path))):
                     named.setdefault(name, {})[part.name] = None
         for part in self._parts:
             for name, citations in part.commands:

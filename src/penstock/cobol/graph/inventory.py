@@ -84,7 +84,7 @@ class Inventory:
         self.programs = tuple(programs)
         self._at = {(one.part.path, one.part.line): number for number, one in reversed([*enumerate(self.programs)])}
         self._run: dict[tuple[str, str], set[int]] = {}
-        """The numbers of the programs that a job runs, by the path and the name of the job."""
+        """The numbers of the programs that each job runs, by the path and the name of the job."""
         self._data: dict[int, list[DataSet]] = {}
         self._users: dict[tuple[str, str], list[User]] = {}
         self._missing: dict[tuple[str, str], dict[str, None]] = {}
@@ -97,8 +97,11 @@ class Inventory:
             self._uses(one)
         running = JobSteps(self.members)
         for member, job in running.jobs():
-            if job.kind == "job":
-                self._job(member, job, running)
+            self._job(member, job, running)
+
+    def is_job(self, path: str, name: str) -> bool:
+        """Return whether the steps of a name in a file are a job: with a JOB card, or without one if no other member needs them."""
+        return (path, name) in self._run
 
     def run_by(self, path: str, job: str) -> tuple[Located, ...]:
         """Return the programs that a job runs, directly, through a procedure, or through TSO or IMS.
@@ -178,6 +181,7 @@ class Inventory:
     def _job(self, member: Member, job: Job, running: JobSteps) -> None:
         """Record the programs that a job runs, and their data sets."""
         name = job.name or member.name
+        run = self._run.setdefault((member.path, name), set())
         for one in running.steps(member, job):
             if one.is_cut:
                 self._miss("step", f"{name}: what comes after its first {MAX_STEPS} steps", member.path)
@@ -192,7 +196,7 @@ class Inventory:
                 for part in self._graph.called(key(program)):
                     number = self._at.get((part.path, part.line))
                     if number is not None:  # one in CL is in no table of programs
-                        self._run.setdefault((member.path, name), set()).add(number)
+                        run.add(number)
                         bound = _bound(self.programs[number].facts, dds)
                         self._data.setdefault(number, []).extend(
                             DataSet(file, dd.name, dd.read_dsns, name, one.names[0], member.path, dd.line)

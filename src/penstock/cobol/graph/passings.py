@@ -85,7 +85,7 @@ def _commarea(operation: CicsOperation, area: str, field: int | str | None, prog
         yield passing
     if operation.is_running and by == "transaction" and key(area) != "DFHCOMMAREA":
         # The area comes back when the transaction is started again, in which this program was.
-        again: tuple[tuple[str, Certainty], ...] = ((program.partition("@")[0], "may"),)
+        again: tuple[tuple[str, Certainty], ...] = ((program, "may"),)
         yield passing._replace(targets=again, by="commarea", why="the transaction may begin with another program")
 
 

@@ -305,6 +305,11 @@ class ProgramPart(NamedTuple):
     sections: tuple[tuple[str, str], ...] = ()
     """The paragraphs in sections: the section in capitals, and the name of the paragraph without that of the program."""
 
+    @property
+    def own_name(self) -> str:
+        """The name as its source says it: without the path that tells it apart from others, and with an @ of its own."""
+        return self.name.partition(f"@{self.path}")[0]
+
 
 _OfField = TypeVar("_OfField", NamedPart, ComparedField, LengthOfField, ColumnUse)
 

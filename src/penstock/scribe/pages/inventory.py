@@ -115,7 +115,7 @@ def _jobs(linked: Inventory, whose: _Whose) -> Iterator[JobView]:
             name = job.name or member.name
             yield {
                 "name": name,
-                "kind": "job" if job.kind == "job" else "procedure",
+                "kind": "job" if linked.is_job(member.path, name) else "procedure",
                 "path": member.path,
                 "steps": [_step(step, asked) for step in job.steps],
                 "runs": [whose.page(one.facts.program, one.part.path) for one in linked.run_by(member.path, name)],
