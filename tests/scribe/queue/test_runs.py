@@ -529,12 +529,13 @@ def _linked_alike(
 @pytest.mark.proves("C-16", "C-21")
 def test_methods_and_programs_within_programs_are_linked_as_in_one_process(database: Database) -> None:
     """Callers of an inherited method, a contained program and a COMMON one are known when they are asked about; so are those of a
-    program that has its PROGRAM-ID in common with one to which AS gives another name.
+    program that has its PROGRAM-ID in common with one to which AS gives another name. A caller without a name has its file's.
     """
     texts = (
         sources.program("    GOBACK.", name="ONE AS 'TWO'"),
         sources.program("    GOBACK.", name="ONE"),
         sources.program("    CALL 'ONE'.", name="CALLER"),
+        sources.fixed("PROCEDURE DIVISION.", "    CALL 'CALLER'."),
     )
     files = (GatheredFile(f"{number}.cbl", "cobol", text.encode()) for number, text in enumerate(texts))
     found = Gathered((*_objects(), *files), (), ())
@@ -546,7 +547,7 @@ def test_methods_and_programs_within_programs_are_linked_as_in_one_process(datab
     }
     assert (called["INNER"], called["SHARED"]) == (("OUTER",), ("OUTER", "INNER"))
     assert called["Base::audit"] == ("MAIN",)
-    assert [[one.called_by for one in linked[number]] for number in (3, 4)] == [[()], [("CALLER",)]]
+    assert [[one.called_by for one in linked[number]] for number in (3, 4, 5)] == [[()], [("CALLER",)], [("3",)]]
 
 
 def test_nobody_is_asked_about_a_copybook_with_the_header_of_a_division(database: Database) -> None:

@@ -178,8 +178,9 @@ class QueuedEstate:
                 for line in range(first, last + 1)
             )
         ]
-        # A path may be no text for a database, and is known by the number of the file.
-        parts = [calling_part(graph_part(part, "")) for part in one.parts]
+        # A program without a name has that of its file, whose path may be no text for a database.
+        path = os.fsencode(self._files[number].path).decode("utf-8", "backslashreplace")
+        parts = [calling_part(graph_part(part, path)) for part in one.parts]
         names = [part.facts.program for part in one.parts]
         return Surveyed({"names": names, "parts": _column().pack(parts)}, caught.assignment, chunks)
 
