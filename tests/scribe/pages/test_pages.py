@@ -710,6 +710,22 @@ def test_a_call_by_an_item_of_no_known_value_leads_to_no_program(tmp_path: Path)
     assert sorted(tags) == [("AUDIT", "not here"), ("LNK-PGM", "data"), ("NEXT-PGM", "data")]
 
 
+def test_the_arrow_from_a_caller_is_dashed_if_its_call_is_by_data(tmp_path: Path) -> None:
+    """On the page of what is called as on the caller's own; one certain call among them makes it solid."""
+    head = "       PROGRAM-ID. {0}.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n       01 PGM PIC X(8).\n"
+    by_data = "           MOVE 'AUDIT' TO PGM.\n           CALL PGM.\n"
+    codes = {"SOMETIMES": by_data, "SURELY": "           CALL 'AUDIT'.\n" + by_data, "AUDIT": "           GOBACK.\n"}
+    for name, code in codes.items():
+        text = f"{head.format(name)}       PROCEDURE DIVISION.\n{code}"
+        (tmp_path / f"{name}.cbl").write_text(text)
+    programs = estate_at(tmp_path).estate["programs"]
+    names = pages.NameIndex(programs)
+    picture = graphs.neighbours(names.own("AUDIT"), programs["AUDIT"], names)
+    assert picture is not None
+    drawn = {edge.source: edge.is_weak for edge in picture.graph.edges}
+    assert drawn == {"program SOMETIMES": True, "program SURELY": False}
+
+
 def test_a_call_leads_to_a_contained_program_where_that_is_known(millwater: Made) -> None:
     """The containing program may call it, for a COMMON one all inside may; elsewhere the name is not a link."""
     told = millwater.estate["programs"]["MWB020"]

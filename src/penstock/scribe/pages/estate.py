@@ -217,6 +217,13 @@ class NameIndex:
         # Without the classes above others: a method that is not found is inherited, or the language's, and its class has a page.
         named = (NamedEntry(name, places[page], page) for name, page in (*own, *entries))
         self._called: ProgramNames[str] = ProgramNames(named, {})
+        self._may_call: dict[tuple[str, str], bool] = {}
+        """The pages of a program and of what it calls; False if one of those calls certainly leads there."""
+        for page, document in programs.items():
+            for call in document["called_programs"]:
+                if (called := self.called_page(call["program_name"], document["header"])) is not None:
+                    pair = page, called
+                    self._may_call[pair] = self._may_call.get(pair, True) and may_lead_elsewhere(call)
         for page, document in (layouts or {}).items():
             path = document["header"]["file_name"]
             self._files.setdefault(path, copybook_path(page))
@@ -313,6 +320,10 @@ class NameIndex:
         page = self.called_page(name, caller)
         return self._without_page(name) if page is None else self.own(page)
 
+    def may_call(self, caller: GraphNode, called: GraphNode) -> bool:
+        """Return whether each call from one program to another may lead elsewhere."""
+        return self._may_call.get((caller.page, called.page), False)
+
     def _without_page(self, name: str) -> GraphNode:
         return GraphNode(f"outside {name.upper()}", name, "program" if self.is_in_cl(name) else "outside")
 
@@ -374,6 +385,11 @@ def line_of_item(item: Json) -> int | None:
 def paragraph_anchor(line: int) -> str:
     """Return the anchor of the paragraph that begins on a line: lines are unique, names are not."""
     return f"p{line}"
+
+
+def may_lead_elsewhere(call: Json) -> bool:
+    """Return whether a call may lead elsewhere: its target is data, or a transaction that starts later."""
+    return call["call_type"] in {"dynamic", *TO_TRANSACTION} or bool(call["resolved_from"])
 
 
 def item_anchor(line: int) -> str:

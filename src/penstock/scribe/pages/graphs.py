@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.cobol.facts.calls import is_interface
 from penstock.scribe.pages.blocks import Graph, GraphBlock, GraphEdge, GraphNode
+from penstock.scribe.pages.estate import may_lead_elsewhere
 from penstock.text.notices import counted
 
 if TYPE_CHECKING:
@@ -103,12 +104,12 @@ def neighbours(here: GraphNode, document: Json, names: NameIndex) -> GraphBlock 
         for name in context[label]:
             node = names.program(name, file) if kind == "program" else names.entrance(kind, name)
             nodes.setdefault(node.id, node)
-            edges[node.id, here.id] = False
+            edges[node.id, here.id] = kind == "program" and names.may_call(node, here)
     for call in _programs_called(document):
         node = names.called(call, document["header"])
         nodes.setdefault(node.id, node)
         # One certain call among several to the same program makes the edge certain.
-        edges[here.id, node.id] = edges.get((here.id, node.id), True) and _is_weak(call)
+        edges[here.id, node.id] = edges.get((here.id, node.id), True) and may_lead_elsewhere(call)
     if not edges:
         return None
     is_program = here.id.startswith("program ")
@@ -141,7 +142,7 @@ def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
         here = names.own(page)
         nodes.setdefault(here.id, here)
         for call in _programs_called(document):
-            edge(here, names.called(call, document["header"]), is_weak=_is_weak(call))
+            edge(here, names.called(call, document["header"]), is_weak=may_lead_elsewhere(call))
     said = f"{_WEAK_CALL} What has a broken frame is not in this estate."
     return GraphBlock(Graph(tuple(nodes.values()), _arrows(edges)), said, ESTATE) if edges else None
 
@@ -176,11 +177,6 @@ def _arrows(found: Mapping[tuple[str, str], bool]) -> tuple[GraphEdge, ...]:
 def _programs_called(document: Json) -> list[Json]:
     """Return the calls that lead to application programs: those to IMS, MQ and the like are operations."""
     return [call for call in document["called_programs"] if not is_interface(call["program_name"])]
-
-
-def _is_weak(call: Json) -> bool:
-    """Return whether a call may lead elsewhere: its target is data, or a transaction that starts later."""
-    return call["call_type"] in {"dynamic", "start", "return_transid"} or bool(call["resolved_from"])
 
 
 class _Place(NamedTuple):
