@@ -21,6 +21,7 @@ from penstock.relay.conversation import MAX_WAITING, Conversation
 from penstock.relay.guarding import Guard
 from penstock.relay.messages import AskedCall, Id, parse
 from penstock.relay.switchboard import Switchboard
+from penstock.text.json_slices import JsonReader
 from tests.relay.traffic import (
     FLOOD,
     Desk,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from penstock.store import Store
+    from penstock.text.json_slices import Value
 
 HOSTS = ["claude-code", "codex-mcp-client", "gemini-cli-mcp-client", "opencode", "qwen-cli-mcp-client-x", "copilot-cli"]
 NOISE = st.one_of(
@@ -552,6 +554,22 @@ def test_a_batch_that_is_too_long_passes_and_the_person_is_told() -> None:
     assert talk.from_server(raw) == raw
     assert talk.from_client(raw).forward == raw
     assert said == ["a batch of more than 10000 messages passed unread"] * 2
+
+
+def test_a_batch_that_is_too_long_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It used to be read a second time to say why it passed."""
+    begun: list[int] = []
+    beginning = JsonReader.value
+
+    def counted(reader: JsonReader) -> Value:
+        begun.extend([0] if reader.at == 0 else [])
+        return beginning(reader)
+
+    monkeypatch.setattr(JsonReader, "value", counted)
+    said: list[str] = []
+    talk = Conversation(Guard(no_store, None, said.append), say=said.append)
+    talk.from_client(line([{"id": number} for number in range(10_001)]))
+    assert (len(said), len(begun)) == (1, 1)
 
 
 def test_a_cancelled_call_of_ours_has_no_answer_and_the_server_hears_nothing_of_it() -> None:

@@ -21,13 +21,14 @@ from penstock.relay.messages import (
     AskedCall,
     Beginning,
     Id,
+    LongBatch,
     OwnCall,
     RpcMessage,
     cancelled_by,
-    parse,
+    messages_in,
     text_in,
 )
-from penstock.text.json_slices import MAX_ITEMS, Array, Edit, NotJson, Object, Value, decode, read, splice
+from penstock.text.json_slices import Array, Edit, NotJson, Object, Value, decode, read, splice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -131,10 +132,13 @@ class Conversation:
 
     def _messages(self, raw: bytes) -> list[RpcMessage]:
         """Return the messages in some bytes; none if they are not messages, or too many."""
-        messages = parse(raw)
-        if messages is None and _is_long_batch(raw):
-            self._say(f"a batch of more than {MAX_ITEMS} messages passed unread")
-        return messages or []
+        try:
+            return messages_in(raw)
+        except LongBatch as error:
+            self._say(f"{error} passed unread")
+        except NotJson:
+            pass
+        return []
 
     def answered(self, call: OwnCall) -> bool:
         """Note that a call of ours has been answered. Returns whether anybody still waits for it."""
@@ -347,17 +351,6 @@ def _as_number(number: Id) -> Id:
         read = float(text)
         return number if isnan(read) else ("number", read)
     return number
-
-
-def _is_long_batch(raw: bytes) -> bool:
-    """Return whether some bytes are an array with more items than are read."""
-    if len(raw) <= MAX_ITEMS or not raw[:64].lstrip().startswith(b"["):
-        return False
-    try:
-        batch = read(raw, frozenset())
-    except NotJson:
-        return False
-    return isinstance(batch, Array) and batch.items is None
 
 
 def _name_in(raw: bytes, where: Value | None, *names: str) -> str | None:

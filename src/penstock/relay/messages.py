@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.text.json_slices import (
+    MAX_ITEMS,
     Array,
     CutShort,
     JsonReader,
@@ -38,6 +39,10 @@ _INTO = frozenset(
 CANCELLED = "notifications/cancelled"
 MODERN = "io.modelcontextprotocol/protocolVersion"
 """The key in the `_meta` of every request since 2026-07-28."""
+
+
+class LongBatch(NotJson):
+    """A batch has more messages than are read."""
 
 
 class RpcMessage(NamedTuple):
@@ -93,14 +98,26 @@ def parse(raw: bytes) -> list[RpcMessage] | None:
         raw: a line, an event's data or a body.
     """
     try:
-        value = read(raw, _INTO)
-        if isinstance(value, Object):
-            return [_message(raw, value)]
-        if isinstance(value, Array) and value.items:
-            return [_message(raw, item) for item in value.items if isinstance(item, Object)]
+        return messages_in(raw)
     except NotJson:
-        pass
-    return None
+        return None
+
+
+def messages_in(raw: bytes) -> list[RpcMessage]:
+    """Return the messages in some bytes, as `parse` does.
+
+    Raises:
+        LongBatch: there are more than are read.
+        NotJson: they are not messages.
+    """
+    value = read(raw, _INTO)
+    if isinstance(value, Object):
+        return [_message(raw, value)]
+    if isinstance(value, Array) and value.items is None:
+        raise LongBatch(f"a batch of more than {MAX_ITEMS} messages")
+    if isinstance(value, Array) and value.items:
+        return [_message(raw, item) for item in value.items if isinstance(item, Object)]
+    raise NotJson("no message")
 
 
 def _message(raw: bytes, whole: Object) -> RpcMessage:
