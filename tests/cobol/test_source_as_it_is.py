@@ -922,6 +922,19 @@ def test_replace_holds_for_what_follows_and_for_what_that_copies() -> None:
     assert [item.copybook_line for item in found.items[1:4]] == [1, 2, 3]
 
 
+def test_a_literal_may_be_a_part_of_a_name_that_replacing_completes() -> None:
+    """In a library of NonStop's, read alone; a literal with a blank behind it is what a screen shows."""
+    lines = (
+        '01  "*"-REC.',
+        '    05  "*"-CODE PIC X(4).',
+        "        88  '*'-OK VALUE 'OKAY'.",
+        '    05  "*" -CODE PIC X(2).',
+    )
+    found = replacing(*lines)
+    assert items_of(found) == [('"*"-REC', 5, 6), ('"*"-CODE', 6, 4), ("FILLER", 8, 2)]
+    assert [(one.name, one.values) for one in found.items[1].conditions] == [("'*'-OK", ("'OKAY'",))]
+
+
 def test_replace_in_a_copybook_holds_after_its_copy() -> None:
     """A copybook of passwords or constants may have nothing but a REPLACE."""
     found = replacing(

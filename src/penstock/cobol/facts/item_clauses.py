@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 # A literal with its prefix, or anything between blanks: a picture may contain almost any character.
-_PIECE = re.compile(rf"[A-Za-z]{{0,2}}{LITERAL}|[^\s\"']+")
+# In a library of NonStop's, a literal with a hyphen behind it is a part of a name, which REPLACING completes: "*"-CODE.
+_PIECE = re.compile(rf"[A-Za-z]{{0,2}}{LITERAL}(?:(?<=[\"'])-[\w-]+)?|[^\s\"']+")
 _NAMES = re.compile(r"[^\W\d_][\w-]*+")
 _QUOTES = frozenset("'\"")
 _ENTRIES = 1 << 13
@@ -98,7 +99,8 @@ class ItemClauses:
         self.is_of_any_length = "DYNAMIC" in self._upper or ("ANY" in self._upper and "LENGTH" in self._upper)
         self.is_justified = not _JUSTIFIED.isdisjoint(self._upper)
         self._at = 1
-        if words[1:] and words[1][0] in "\"'":  # a literal on a screen of RM/COBOL, which needs no VALUE
+        # A literal on a screen of RM/COBOL, which needs no VALUE; not a name that begins with one.
+        if words[1:] and words[1][0] in _QUOTES and words[1][-1] in _QUOTES:
             self.value = words[1]
         elif len(words) > 1 and not self._is_clause(1):
             name = self._next() or self.name
