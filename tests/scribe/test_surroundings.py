@@ -44,6 +44,29 @@ def test_a_call_of_an_item_is_no_call_of_the_program_of_its_name(tmp_path: Path)
     assert found["inner.cbl"] == [["B"], [], []]
 
 
+def test_a_program_that_only_a_job_runs_is_batch(tmp_path: Path) -> None:
+    """Its parameter may look like that of a subroutine; what a program calls besides, or nothing runs, stays one."""
+    data = ("LINKAGE SECTION.", "01  ASKED.", "    05  PIC X(2).", "    05  DAY-ASKED PIC X(8).")
+    codes = {
+        name: program("    GOBACK.", name=name, data=data).replace(
+            "PROCEDURE DIVISION", "PROCEDURE DIVISION USING ASKED"
+        )
+        for name in ("ALONE", "BOTH", "NEITHER")
+    }
+    files = {f"{name}.cbl": text for name, text in codes.items()}
+    files["CALLS.cbl"] = program("    CALL 'BOTH'.", "    GOBACK.", name="CALLS")
+    files["DAILY.jcl"] = "//DAILY JOB\n//ONE EXEC PGM=ALONE,PARM='20260101'\n//TWO EXEC PGM=BOTH,PARM='20260101'\n"
+    _, index = documented(tmp_path, files)
+    told = {}
+    for name in codes:
+        header = json.loads((tmp_path / "out" / "programs" / f"{name}.json").read_text())["header"]
+        told[name] = header["program_type"], header["program_type_reason"]
+    of_index = {one["program_id"]: one["program_type"] for one in index["programs"]}
+    assert {name: of_index[name] for name in told} == {name: kind for name, (kind, _) in told.items()}
+    called = ("subroutine", "PROCEDURE DIVISION has USING ASKED")
+    assert told == {"ALONE": ("batch", "a job runs it, and no program calls it"), "BOTH": called, "NEITHER": called}
+
+
 def test_a_program_that_calls_itself_is_one_of_its_callers(tmp_path: Path) -> None:
     """By its own name, or as the program of the transaction that it starts."""
     again = program("    EXEC CICS START TRANSID('STCK') END-EXEC.", "    GOBACK.", name="B")

@@ -309,10 +309,13 @@ def _write(
     from penstock.scribe.page_writing import CopyTask, PageSetup, PageTask, PageWriter
     from penstock.scribe.pages.copies import MOST_COPIES, near_copies
 
+    around = {} if is_situated else {one: estate.around(one) for one in estate.programs}
+    for listed, near in around.items():
+        if listed in estate.documents:
+            estate.summaries.situate(listed.page, near)
     told = pages.estate_of(title, estate.summaries, estate.layouts, estate.inventory(), estate.terms())
     flows = pages.EstateFlows(estate.graph, near_copies(estate.sketches), estate.pages)
     frame = pages.SiteFrame.of(told, flows)
-    around = {} if is_situated else {one: estate.around(one) for one in estate.programs}
     by_page = {one.page: one for one in estate.programs if one in estate.documents}
     copies = {
         by_page[page]: tuple(

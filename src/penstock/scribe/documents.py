@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from penstock.cobol.facts import call_diagram, flow_diagram
 from penstock.scribe.filling import SourceLines, cite
+from penstock.scribe.surroundings import Around, type_within
 from penstock.version import __version__
 
 if TYPE_CHECKING:
@@ -212,6 +213,7 @@ def document_of(
         coverage: How the work on it went; None if no model was asked.
     """
     done = coverage or Coverage()
+    kind, reason = type_within(facts.type, facts.type_reason, Around(about.called_by, about.transactions, about.jobs))
     listed = {name: _items(template[name], fields) for name, fields in _LISTS.items()}
     # A statement may name several tables, and a file several records. The first of each also has its own key, for convenience.
     for item, record in zip(listed["sql_operations"], template["sql_operations"], strict=True):
@@ -232,8 +234,8 @@ def document_of(
             "lines": facts.lines,
             "code_lines": facts.code_lines,
             "comment_lines": facts.comment_lines,
-            "program_type": facts.type,
-            "program_type_reason": facts.type_reason,
+            "program_type": kind,
+            "program_type_reason": reason,
             "within": list(facts.around),
             "is_common": facts.is_common,
             "final_status": done.status,

@@ -14,6 +14,7 @@ from penstock.scribe.json_lines import json_lines
 from penstock.scribe.output import Output
 from penstock.scribe.pages.copies import ComparedLines, differences
 from penstock.scribe.spool import Place, Spool
+from penstock.scribe.surroundings import settle_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +67,7 @@ class PageWriter:
         listing, inner = self._spool.take(task.listing)
         if task.around is not None:
             document["calling_context"] |= {name: list(told) for name, told in task.around._asdict().items()}
+            settle_type(document, task.around)
         before = self._output.written
         copies = self._copies(task.compared, task.copies)
         told = pages.of_document(task.path, document, self._frame, listing, inner, copies)

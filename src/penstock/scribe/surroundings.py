@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from penstock.cobol.graph import EstateEdge, EstateGraph
+    from penstock.text.json_access import Json
 
 
 _CALLS = frozenset({"calls", "starts"})
@@ -84,3 +85,20 @@ class Surroundings:
                 return written
             bare = bare.rpartition("@")[0]  # a name may have an @ of its own, and a path, too
         return node.name
+
+
+def type_within(kind: str, reason: str, around: Around) -> tuple[str, str]:
+    """Return the type of a program in its estate, and the reason; parameters alone only suggest that something calls it.
+
+    A program that declares the PARM of its job in a way of its own looks like one that is called.
+    """
+    if kind == "subroutine" and around.jobs and not around.called_by:
+        return "batch", "a job runs it, and no program calls it"
+    return kind, reason
+
+
+def settle_type(document: Json, around: Around) -> None:
+    """Set the type in the document of a program, or in its summary, that was made before what is around it was known."""
+    header = document["header"]
+    kind, reason = type_within(header["program_type"], header["program_type_reason"], around)
+    header |= {"program_type": kind, "program_type_reason": reason}

@@ -15,10 +15,12 @@ from penstock.scribe.pages.columns import DEEDS
 from penstock.scribe.pages.estate import line_of_item
 from penstock.scribe.pages.ranking import ranked_rules, weights
 from penstock.scribe.pages.terms import Naming, namings_of, used_name
+from penstock.scribe.surroundings import settle_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from penstock.scribe.surroundings import Around
     from penstock.text.json_access import Json
 
 
@@ -42,6 +44,13 @@ class Summaries(Mapping[str, dict[str, Any]]):
     def put(self, page: str, summary: PackedDocument) -> None:
         """Append the summary of a page."""
         self._packed[page] = summary.packed
+
+    def situate(self, page: str, around: Around) -> None:
+        """Take into account what surrounds a program, which is known only after its summary is made."""
+        if around.jobs:
+            made = self[page]
+            settle_type(made, around)
+            self._packed[page] = marshal.dumps(made)
 
     def __getitem__(self, page: str) -> dict[str, Json]:
         made: dict[str, Json] = marshal.loads(self._packed[page])  # noqa: S302  # bytes of our own, of this run
