@@ -236,6 +236,27 @@ def test_a_key_may_have_several_items(clause: str, keys: tuple[str, ...], record
     assert file.keys == keys
 
 
+def test_the_second_select_of_a_name_is_told_and_the_first_is_taken() -> None:
+    """Compilers refuse it: what the second says is lost, and the line that says it is noted."""
+    text = fixed(
+        "IDENTIFICATION DIVISION.",
+        "PROGRAM-ID. PAY.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        "    SELECT LISTED ASSIGN TO 'ONE'.",
+        "    SELECT KEPT ASSIGN TO 'TWO'.",
+        "    SELECT OPTIONAL Listed ASSIGN TO 'NONE'.",
+        "PROCEDURE DIVISION.",
+        "    STOP RUN.",
+    )
+    source = scan(text)
+    found = facts(source, source.programs[0])
+    assert [(file.name, file.dd) for file in found.files] == [("LISTED", "ONE"), ("KEPT", "TWO")]
+    assert [tuple(note)[:2] for note in found.notes] == [
+        (7, "SELECT Listed: one above has this name, and is taken instead")
+    ]
+
+
 def test_a_file_of_the_pdp_10_is_read_like_others() -> None:
     """RECORDING MODE ends the ASSIGN, ACCESS alone may say INDEXED, and a WRITE may name a part of a record."""
     (file,) = told(

@@ -152,7 +152,7 @@ def collected(
         errors=failing.sites(code, walks, decided, found.cics, found.sql, called),
         copybooks=expanded.uses,
         unread=unread,
-        notes=(*generator(source, program), *expanded.notes, *graph.notes),
+        notes=(*generator(source, program), *expanded.notes, *files.selected_again(expanded.rows), *graph.notes),
         uses=data.referred.moving.uses(),
         moves=data.referred.moving.moves(),
         parts=data.referred.moving.parts(),

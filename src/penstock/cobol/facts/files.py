@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..program import key, number
+from ..program import Warned, key, number
 from ..reserved import is_reserved
 from ..words import vocabulary
 from .item_clauses import pieces
@@ -211,6 +211,21 @@ def files(
         )
         for name, file in found.items()
     )
+
+
+def selected_again(rows: Sequence[EntryRow]) -> tuple[Warned, ...]:
+    """Return a note on each SELECT of a file that has one before: compilers refuse it, and `files` takes the first."""
+    seen: set[str] = set()
+    notes: dict[Warned, None] = {}
+    for row in rows:
+        if row.entry.word == "SELECT":
+            name = key(row.entry.name)
+            if name in seen:
+                notes[Warned(row.line, f"SELECT {row.entry.name}: one above has this name, and is taken instead")] = (
+                    None
+                )
+            seen.add(name)
+    return tuple(notes)
 
 
 def run_alone(files: Sequence[ProgramFile], unreached: frozenset[tuple[int, str]]) -> tuple[ProgramFile, ...]:
