@@ -134,7 +134,7 @@ class Checker:
 
     def secrets(self, secret: str) -> None:
         """A key in results, arguments and a refusal must be in no text for people and logs."""
-        transcript = _conversation(f"token {secret} here", random.Random(1))
+        transcript = _conversation(f"token {secret} here", random.Random(1), max_lines=40)
         records: list[str] = []
         handler = logging.Handler()
         handler.emit = lambda record: records.append(record.getMessage())  # type: ignore[method-assign]
@@ -166,7 +166,7 @@ def _holds(late: Collapsed, early: Collapsed) -> bool:
     return late.first <= early.first and early.last <= late.last
 
 
-def _conversation(text: str, generator: random.Random) -> Transcript:
+def _conversation(text: str, generator: random.Random, max_lines: int = 120) -> Transcript:
     messages: list[Any] = [{"role": "user", "content": "Go on."}]
     for number in range(14):
         arguments = {"path": text[:40] or "a", "command": text} if number % 2 else {"path": f"{number % 3}.py"}
@@ -174,7 +174,7 @@ def _conversation(text: str, generator: random.Random) -> Transcript:
             re.sub(r"[^a-zA-Z0-9_-]", "_", text)[:20] if number % 5 == 0 and text else ("read_file", "bash")[number % 2]
         )
         function = {"name": name or "tool", "arguments": json.dumps(arguments)}
-        body = "\n".join(f"{text} {generator.randint(0, 30)}" for _ in range(generator.randint(2, 120)))
+        body = "\n".join(f"{text} {generator.randint(0, 30)}" for _ in range(generator.randint(2, max_lines)))
         body = f"Traceback (most recent call last):\n{body}\nValueError: {text}" if number % 4 == 3 else body
         messages += [
             {
