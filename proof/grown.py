@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from penstock.cobol.graph import Grown
 
 _TARGET = "each named, each seen to break"
-_SHORT, _LONG = 60, 1_000
+_SHORT, _LONG = 32, 1_000
 """Programs."""
 _UNTRIED = frozenset({"taken part", "string of two"})
 """Statements that fill no more of an item with room, or lose only what their third item has."""

@@ -40,7 +40,7 @@ def rash(_: EstateGraph, nodes: Iterable[NodeId], *__: Any, **___: Any) -> tuple
 def test_the_rig_notices_what_is_not_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With an empty answer, everything that breaks is reported as not named."""
     monkeypatch.setattr(rig, "growth", silent)
-    found = rig.judged(rig.made(SEED, 20), tmp_path)
+    found = rig.judged(rig.made(SEED, 8), tmp_path)
     assert found.broken
     assert len(found.unnamed) == found.broken
 
@@ -48,4 +48,4 @@ def test_the_rig_notices_what_is_not_named(tmp_path: Path, monkeypatch: pytest.M
 def test_the_rig_notices_what_is_said_for_sure_and_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Items with room, and items that receive nothing, are reported."""
     monkeypatch.setattr(rig, "growth", rash)
-    assert rig.judged(rig.made(SEED, 20), tmp_path).unbroken
+    assert rig.judged(rig.made(SEED, 8), tmp_path).unbroken
