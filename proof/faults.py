@@ -48,7 +48,7 @@ CALLS = FLUSHES | {
 }
 _WITHOUT_A_STORE = {"a schema is migrated", "a handoff is written"}  # no open store that could refuse a second attempt
 _FULL = ("done", "fault disk_full")
-_SHORT_POINTS = 3  # of each deed; the long form takes all
+_SHORT_POINTS = 2  # of each deed; the long form takes all
 
 
 @dataclass(slots=True)
