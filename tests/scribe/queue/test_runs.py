@@ -506,9 +506,7 @@ def _linked_alike(
     sources = {number: one for number, one in enumerate(found.files) if one.kind in COBOL_KINDS}
     queued = QueuedEstate(database, run)
     surveyed = {number: queued.survey(number, one.data) for number, one in sources.items()}
-    linked = queued.linked(
-        {number: json.loads(json.dumps(made.programs)) for number, made in surveyed.items() if made.programs}
-    )
+    linked = queued.linked({number: json.dumps(made.programs) for number, made in surveyed.items() if made.programs})
     located = {
         number: [
             (graph_part(part, sources[number].path), part.facts.program)

@@ -6,6 +6,7 @@ made: each plan keeps to the one that was made first. Leaves to others: what is 
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections import OrderedDict
@@ -245,14 +246,18 @@ class QueuedEstate:
                 self._works.put(number, made)
         return made
 
-    def linked(self, programs: Mapping[int, Json]) -> dict[int, list[Around]]:
-        """Return what surrounds the programs of each file, from the surveys of all of them."""
+    def linked(self, programs: Mapping[int, str]) -> dict[int, list[Around]]:
+        """Return what surrounds the programs of each file, from the surveys of all of them.
+
+        Args:
+            programs: What the survey of each file says of its programs, as the text of JSON: read, it takes 50 KB a program.
+        """
         beside = [(number, one) for number, one in self._files.items() if one.kind != "cobol"]
         members = [member_of for part in _parts(beside) for member_of in self._members(part)]
         parts: dict[int, list[ProgramPart]] = {}
         names: dict[tuple[str, int], str] = {}
-        for number, found in sorted(programs.items()):
-            path = self._files[number].path
+        for number, text in sorted(programs.items()):
+            found, path = json.loads(text), self._files[number].path
             parts[number] = [part._replace(path=path) for part in _column().unpack(field(found, "parts"))]
             names |= {(path, part.line): name for part, name in zip(parts[number], field(found, "names"), strict=True)}
         surroundings = Surroundings(EstateGraph(chain.from_iterable(parts.values()), members), names)

@@ -240,7 +240,7 @@ class Workshop:
             Later: This worker ends; another one writes everything again.
         """
         found = self._database.rows(
-            "SELECT number, programs FROM files WHERE run = %(run)s AND state = 'surveyed' AND programs <> 'null'",
+            "SELECT number, programs::text FROM files WHERE run = %(run)s AND state = 'surveyed' AND programs <> 'null'",
             run=run,
         )
         linked = [(number, json.dumps(one)) for number, one in self._estate(run).linked(dict(found)).items()]
