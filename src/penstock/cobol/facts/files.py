@@ -216,16 +216,16 @@ def files(
 def selected_again(rows: Sequence[EntryRow]) -> tuple[Warned, ...]:
     """Return a note on each SELECT of a file that has one before: compilers refuse it, and `files` takes the first."""
     seen: set[str] = set()
-    notes: dict[Warned, None] = {}
+    notes = []
     for row in rows:
         if row.entry.word == "SELECT":
             name = key(row.entry.name)
             if name in seen:
-                notes[Warned(row.line, f"SELECT {row.entry.name}: one above has this name, and is taken instead")] = (
-                    None
+                notes.append(
+                    Warned(row.line, f"SELECT {row.entry.name}: one above has this name, and is taken instead")
                 )
             seen.add(name)
-    return tuple(notes)
+    return tuple(dict.fromkeys(notes))
 
 
 def run_alone(files: Sequence[ProgramFile], unreached: frozenset[tuple[int, str]]) -> tuple[ProgramFile, ...]:
