@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import resource
 import shutil
 import signal
 import sqlite3
@@ -578,6 +579,26 @@ def test_after_a_flush_that_failed_nothing_more_is_written(store: SqliteStore, p
     assert store.read(handle, 0, 7) == b"earlier"
     again = SqliteStore(str(path))
     assert again.read(again.put(b"again"), 0, 5) == b"again"
+    again.close()
+
+
+def test_after_a_write_that_the_database_failed_at_nothing_more_is_written(store: SqliteStore, path: Path) -> None:
+    """Nobody knows which pages are on the disk then, and the next flush may succeed without them."""
+    store.append("s", 0, "asked", {})
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))  # every write to a file fails, and not for want of room
+    try:
+        with pytest.raises(StoreFault):
+            store.append("s", 1, "asked", {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with pytest.raises(StoreFault, match="the disk failed") as caught:
+        store.append("s", 1, "asked", {})
+    assert caught.value.code == "read_only"
+    assert [record.seq for record in store.events("s")] == [0]
+    again = SqliteStore(str(path))
+    again.append("s", 1, "asked", {})
+    assert again.check() == []
     again.close()
 
 
