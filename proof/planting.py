@@ -49,9 +49,8 @@ _SLIP_LINES = 15  # an unshown line counts as a slip if it is this near,
 _FAR_LINES = 100  # and as an invention if it is this far
 _AGAIN = "You answered before"
 _REFUSED = re.compile(rf"^- (.+) (\w+): {WRONG} as \w+ n(\d+) of ", re.MULTILINE)
-_WORD = re.compile(
-    r"(?<![\w#@$\\-])[A-Za-z][A-Za-z0-9-]+(?![\w#@$-])"
-)  # not the D of a debug line, and no part of `\x02`
+# Not the D of a debug line, and no part of `\x02`.
+_WORD = re.compile(r"(?<![\w#@$\\-])[A-Za-z][A-Za-z0-9-]+(?![\w#@$-])")
 
 _DIGIT = re.compile(r"\d")
 _LITERAL = re.compile(r"(?:^|\s)(?:[2-9]|[1-9]\d+)(?=[\s.]|$)(?![^(]*\))")

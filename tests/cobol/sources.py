@@ -30,3 +30,20 @@ def names(found: Program) -> list[str]:
 def verbs(found: Program) -> list[str]:
     """Return the verbs of a PROCEDURE DIVISION's entries."""
     return [statement.verb for statement in found.statements]
+
+
+def with_file(name: str) -> str:
+    """Return a program in fixed format that has a file BILLS, whose DD is DD1."""
+    return fixed(
+        "IDENTIFICATION DIVISION.",
+        f"PROGRAM-ID. {name}.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        "    SELECT BILLS ASSIGN TO DD1.",
+        "DATA DIVISION.",
+        "FILE SECTION.",
+        "FD  BILLS.",
+        "01  BILL PIC X.",
+        "PROCEDURE DIVISION.",
+        "    GOBACK.",
+    )

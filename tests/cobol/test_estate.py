@@ -15,7 +15,7 @@ from penstock.cobol.estate.running import JobSteps
 from penstock.cobol.graph import EstateGraph
 
 from .linked import LinkedEstate
-from .sources import fixed, program
+from .sources import fixed, program, with_file
 
 pytestmark = pytest.mark.proves("C-12")
 
@@ -609,19 +609,7 @@ def test_of_several_programs_of_a_name_the_one_whose_file_has_it_is_called() -> 
 @pytest.mark.proves("C-16")
 def test_a_name_that_no_program_has_is_that_of_its_file() -> None:
     """As in the graph, a call, a transaction and a step with its DDs reach the first program of the file; nothing is missing."""
-    reading = fixed(
-        "IDENTIFICATION DIVISION.",
-        "PROGRAM-ID. PAY_SUB.",
-        "INPUT-OUTPUT SECTION.",
-        "FILE-CONTROL.",
-        "    SELECT BILLS ASSIGN TO DD1.",
-        "DATA DIVISION.",
-        "FILE SECTION.",
-        "FD  BILLS.",
-        "01  BILL PIC X.",
-        "PROCEDURE DIVISION.",
-        "    GOBACK.",
-    )
+    reading = with_file("PAY_SUB")
     caller = program("    CALL 'PAY-SUB'.", "    CALL 'OTHER'.", "    GOBACK.", name="A")
     other = program("    ENTRY 'OTHER'.", "    GOBACK.", name="SECOND")
     estate = LinkedEstate(

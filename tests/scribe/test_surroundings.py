@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.cobol.sources import fixed, program
+from tests.cobol.sources import fixed, program, with_file
 
 from penstock.scribe import document
 from penstock.workspace.root import Root
@@ -81,19 +81,7 @@ def test_a_program_that_calls_itself_is_one_of_its_callers(tmp_path: Path) -> No
 
 def test_of_two_programs_of_a_name_the_one_that_is_run_has_the_job_and_the_data(tmp_path: Path) -> None:
     """A copy that keeps its PROGRAM-ID is started by nothing."""
-    reading = fixed(
-        "IDENTIFICATION DIVISION.",
-        "PROGRAM-ID. STOCK.",
-        "INPUT-OUTPUT SECTION.",
-        "FILE-CONTROL.",
-        "    SELECT BILLS ASSIGN TO DD1.",
-        "DATA DIVISION.",
-        "FILE SECTION.",
-        "FD  BILLS.",
-        "01  BILL PIC X.",
-        "PROCEDURE DIVISION.",
-        "    GOBACK.",
-    )
+    reading = with_file("STOCK")
     files = {
         "OLDSTOCK.cbl": reading,
         "STOCK.cbl": reading,
@@ -154,19 +142,7 @@ def test_a_caller_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
 
 def test_steps_without_a_card_are_a_job_in_the_index_too(tmp_path: Path) -> None:
     """With the programs that they run and the data that these read; a member that another one runs is a procedure."""
-    reading = fixed(
-        "IDENTIFICATION DIVISION.",
-        "PROGRAM-ID. A.",
-        "INPUT-OUTPUT SECTION.",
-        "FILE-CONTROL.",
-        "    SELECT BILLS ASSIGN TO DD1.",
-        "DATA DIVISION.",
-        "FILE SECTION.",
-        "FD  BILLS.",
-        "01  BILL PIC X.",
-        "PROCEDURE DIVISION.",
-        "    GOBACK.",
-    )
+    reading = with_file("A")
     steps = "//* each night\n//S EXEC PGM=A\n//DD1 DD DSN=A.B,DISP=SHR\n"
     files = {"a.cbl": reading, "NIGHT.jcl": steps, "PART.jcl": steps, "WHOLE.jcl": "//WHOLE JOB\n//T EXEC PART\n"}
     found, index = documented(tmp_path, files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import random
 import re
@@ -122,3 +123,4 @@ def test_no_pattern_is_compiled_before_a_text_needs_it() -> None:
     pattern = later(r"(a)|b", re.IGNORECASE)
     assert [found.group() for found in pattern.finditer("xAb")] == ["A", "b"]
     assert (pattern.pattern, pattern.groups, pattern.fullmatch("ab")) == (r"(a)|b", 1, None)
+    assert copy.copy(pattern).fullmatch("B")

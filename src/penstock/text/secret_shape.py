@@ -55,6 +55,8 @@ class _Uncompiled:
         self.pattern, self._flags = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # a copy asks for these before it has a pattern
+            raise AttributeError(name)
         made = getattr(re.compile(self.pattern, self._flags), name)
         setattr(self, name, made)
         return made

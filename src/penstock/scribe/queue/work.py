@@ -273,9 +273,8 @@ class Workshop:
             Later: Not all could be asked about now.
             KeyRefused: The provider rejects this worker's key.
         """
-        looked = (
-            time.monotonic()
-        )  # before the query: to fetch a large estate may take longer than its answer is believed
+        # Before the query: to fetch a large estate may take longer than its answer is believed.
+        looked = time.monotonic()
         found = self._open(run, chunks)
         if not found:
             return
