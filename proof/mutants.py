@@ -77,7 +77,7 @@ ROOMS = (
     ),
     Room(
         "root",
-        ("workspace/root.py",),
+        ("workspace/root.py", "workspace/writing.py"),
         ("workspace/test_root.py", "workspace/test_walk.py"),
         (
             "workspace/test_listing.py",

@@ -32,7 +32,7 @@ from penstock.session.effects import Acted, Intent
 from penstock.store import StoreFault, open_store
 from penstock.tools import REQUIRED, Parameter, Tool
 from penstock.wires import WIRES
-from penstock.workspace import Workspace, renames, replacing
+from penstock.workspace import Workspace, renames, replacing, writing
 from penstock.workspace.root import Root
 from penstock.workspace.source import FileSource
 
@@ -591,7 +591,7 @@ def test_what_a_killed_edit_left_beside_its_file_goes_or_is_told(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Root, "replace_file", killed)
+        patch.setattr(writing, "replace_file", killed)
         run = ["run", "x", "--root", str(tree), "--model", f"scripted:{script}", "--allow-edit", "--json"]
         assert main([*run, *flags]) == 130
     session = json.loads(capsys.readouterr().out)["session"]
@@ -620,7 +620,7 @@ def test_what_is_kept_and_cannot_be_removed_is_not_said_to_be_the_only_copy(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "unlink", refused)
-        left = root.clear_left(b"a.txt", [hashlib.sha256(b"one").hexdigest()])
+        left = writing.clear_left(root, b"a.txt", [hashlib.sha256(b"one").hexdigest()])
     assert left == [f".a.txt.penstock-{'1' * 16}".encode()]
 
 

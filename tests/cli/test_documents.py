@@ -27,11 +27,12 @@ from penstock.errors import CallerError
 from penstock.models import say, sizes
 from penstock.testing import LoopbackProvider
 from penstock.text import tokens
+from penstock.workspace import writing
 from penstock.workspace.refusals import unwritten
-from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
     from penstock.models import ScriptStep
+    from penstock.workspace.root import Root
 
 ESTATE = Path(__file__).parents[2] / "examples" / "cobol"
 LARGE = "cbl/MWRATE.cbl"
@@ -219,14 +220,14 @@ def test_a_disk_that_is_full_while_pages_are_written_is_no_misuse(
 ) -> None:
     """It had the status of a mistyped command, which a script does not try again."""
     (tmp_path / "a.cbl").write_text(program(1))
-    replace = Root.replace_file
+    replace = writing.replace_file
 
     def full(self: Root, relative: bytes, *arguments: Any, **how: Any) -> Any:
         if relative.endswith(b".html"):
             raise unwritten(OSError(errno.ENOSPC, "No space left on device"), relative)
         return replace(self, relative, *arguments, **how)
 
-    monkeypatch.setattr(Root, "replace_file", full)
+    monkeypatch.setattr(writing, "replace_file", full)
     monkeypatch.chdir(tmp_path)
     assert main(["document", "a.cbl", "--out", "docs", "--json"]) == 8
     error = json.loads(capsys.readouterr().out)["error"]

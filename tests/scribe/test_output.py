@@ -11,6 +11,7 @@ import pytest
 from penstock.errors import CallerError
 from penstock.scribe import document
 from penstock.scribe.output import SITE_FILES, Output
+from penstock.workspace import writing
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -121,14 +122,14 @@ def test_what_somebody_else_writes_meanwhile_is_written_over(
     output, file = Output(str(tmp_path)), tmp_path / "A.json"
     if before is not None:
         file.write_text(before)
-    replace = Root.replace_file
+    replace = writing.replace_file
 
     def interrupted(self: Root, *given: Any, **how: Any) -> tuple[str, ...]:
-        monkeypatch.setattr(Root, "replace_file", replace)
+        monkeypatch.setattr(writing, "replace_file", replace)
         file.write_text("what another program writes")
         return replace(self, *given, **how)
 
-    monkeypatch.setattr(Root, "replace_file", interrupted)
+    monkeypatch.setattr(writing, "replace_file", interrupted)
     output.write("A.json", "ours")
     assert file.read_text() == "ours"
 

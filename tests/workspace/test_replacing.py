@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.errors import ToolError
-from penstock.workspace import leases, locks, renames, replacing, scratch
+from penstock.workspace import leases, locks, renames, replacing, scratch, writing
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def file(tmp_path: Path, root: Root) -> Path:
 def replaced(root: Root, *, known: bytes | None = b"old") -> str:
     """Return the refusal of a replacement by `new`; empty if it was made."""
     try:
-        with root.alone_with(b"f.txt"):
-            root.replace_file(b"f.txt", b"new", known)
+        with writing.alone_with(root, b"f.txt"):
+            writing.replace_file(root, b"f.txt", b"new", known)
     except ToolError as error:
         return f"{error.code}: {error.message}"
     return ""
@@ -377,12 +377,12 @@ def open_descriptors() -> list[int]:
 def test_a_file_is_removed_only_as_it_is_known(root: Root, file: Path) -> None:
     """Other content goes back, under its own name."""
     with pytest.raises(ToolError, match="changed by someone else"):
-        root.remove_file(b"f.txt", b"other")
+        writing.remove_file(root, b"f.txt", b"other")
     assert contents(file) == {"f.txt": "old"}
     with file.open("a"), pytest.raises(ToolError, match="open for writing"):
-        root.remove_file(b"f.txt", b"old")
+        writing.remove_file(root, b"f.txt", b"old")
     assert contents(file) == {"f.txt": "old"}
-    root.remove_file(b"f.txt", b"old")
+    writing.remove_file(root, b"f.txt", b"old")
     assert contents(file) == {}
 
 
@@ -396,7 +396,7 @@ def test_a_file_made_while_another_goes_back_stays(root: Root, file: Path, monke
 
     monkeypatch.setattr(renames, "take_name", late)
     with pytest.raises(ToolError, match=r"is kept next to it as \.f\.txt\.penstock-"):
-        root.remove_file(b"f.txt", b"other")
+        writing.remove_file(root, b"f.txt", b"other")
     assert contents(file) == {"f.txt": "newest", "beside": "old"}
 
 
@@ -426,7 +426,7 @@ def test_windows_removes_a_file_once_it_is_closed(file: Path, monkeypatch: pytes
 def test_others_of_penstock_wait(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This holds from another thread and another process; a holder that does not end is reported after a while."""
     monkeypatch.setattr(replacing, "LOCK_SECONDS", 0.1)
-    with root.alone_with(b"f.txt"):
+    with writing.alone_with(root, b"f.txt"):
         said: list[str] = []
         other = threading.Thread(target=lambda: said.append(replaced(root)))
         other.start()
@@ -508,7 +508,7 @@ def test_if_folders_cannot_be_locked_a_file_is_locked_instead(
     monkeypatch.setattr(locks, "acquire", no_folders)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(replacing, "LOCK_SECONDS", 0.05)
-    with root.alone_with(b"f.txt"):
+    with writing.alone_with(root, b"f.txt"):
         said: list[str] = []
         other = threading.Thread(target=lambda: said.append(replaced(root)))
         other.start()
@@ -570,8 +570,8 @@ def test_of_an_owner_who_cannot_be_kept_the_group_is(
 
     monkeypatch.setattr(os, "fstat", others)
     monkeypatch.setattr(os, "fchown", give)
-    with root.alone_with(b"f.txt"):
-        assert root.replace_file(b"f.txt", b"new", b"old") == (named,)
+    with writing.alone_with(root, b"f.txt"):
+        assert writing.replace_file(root, b"f.txt", b"new", b"old") == (named,)
     assert given == asked
     assert stat.S_IMODE(file.stat().st_mode) == 0o755
 
@@ -586,8 +586,8 @@ def test_what_cannot_be_kept_is_named(root: Root, file: Path, monkeypatch: pytes
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr(os, "setxattr", refused)
-    with root.alone_with(b"f.txt"):
-        lost = root.replace_file(b"f.txt", b"new", b"old")
+    with writing.alone_with(root, b"f.txt"):
+        lost = writing.replace_file(root, b"f.txt", b"new", b"old")
     assert lost == ("its attribute user.note", "its other names, which keep the old content")
     assert contents(file) == {"f.txt": "new", "other.txt": "old"}
 
@@ -597,8 +597,8 @@ def test_capabilities_that_go_are_named(root: Root, file: Path, monkeypatch: pyt
     """The kernel drops them with any write, so they are not copied; hashes of the old content go without a word."""
     held = iter([["security.capability", "security.ima"], []])  # the old file's, then the new one's
     monkeypatch.setattr(os, "listxattr", lambda _: next(held))
-    with root.alone_with(b"f.txt"):
-        assert root.replace_file(b"f.txt", b"new", b"old") == ("its capabilities",)
+    with writing.alone_with(root, b"f.txt"):
+        assert writing.replace_file(root, b"f.txt", b"new", b"old") == ("its capabilities",)
 
 
 def test_what_is_written_is_only_its_owners_until_it_is_whole(
@@ -627,7 +627,7 @@ def test_waiting_for_a_folder_leaves_nothing_open(tmp_path: Path, confinement: s
     """If folders are kept without descriptors, the folder was opened only to be locked."""
     root = Root(tmp_path, confinement=confinement)
     before = open_descriptors()
-    with root.alone_with(b"f.txt"):
+    with writing.alone_with(root, b"f.txt"):
         pass
     assert open_descriptors() == before
     root.close()
@@ -674,20 +674,20 @@ def test_a_replacement_is_for_good_unless_somebody_says_otherwise(
     """It is flushed to survive a power cut, unless the caller says that surviving the process is enough."""
     flushed: list[int] = []
     monkeypatch.setattr(os, "fsync", flushed.append)
-    root.replace_file(b"f.txt", b"new", b"old", flushes=False)
+    writing.replace_file(root, b"f.txt", b"new", b"old", flushes=False)
     assert flushed == []
-    root.replace_file(b"f.txt", b"newer", b"new")
+    writing.replace_file(root, b"f.txt", b"newer", b"new")
     assert flushed
     assert file.read_bytes() == b"newer"
 
 
 def test_a_folder_that_is_not_there_is_made_for_a_new_file_alone(root: Root, tmp_path: Path) -> None:
     """Opening, changing or removing a file in it fails, and makes no folder."""
-    with root.alone_with(b"gone/f.txt"):
+    with writing.alone_with(root, b"gone/f.txt"):
         pass
     for act in (
-        lambda: root.replace_file(b"gone/f.txt", b"new", b"old"),
-        lambda: root.remove_file(b"gone/f.txt", b"old"),
+        lambda: writing.replace_file(root, b"gone/f.txt", b"new", b"old"),
+        lambda: writing.remove_file(root, b"gone/f.txt", b"old"),
     ):
         with pytest.raises(ToolError):
             act()
@@ -770,10 +770,10 @@ def test_a_removal_that_stops_midway_says_where_the_file_is(
     monkeypatch.setattr(replacing, "_displaced", lambda *_, **__: "changed")
     monkeypatch.setattr(renames, "take_name", refused)
     with (
-        root.alone_with(b"f.txt"),
+        writing.alone_with(root, b"f.txt"),
         pytest.raises(ToolError, match=r"kept next to it, as \.f\.txt\.penstock-") as no,
     ):
-        root.remove_file(b"f.txt", b"old")
+        writing.remove_file(root, b"f.txt", b"old")
     assert no.value.code == "denied"
     (left,) = os.listdir(file.parent)
     assert (file.parent / left).read_bytes() == b"old"

@@ -21,7 +21,7 @@ from tests.leftovers import nothing_left_open
 
 from penstock import CallerError, ToolError, Tools, Workspace
 from penstock.text import escape
-from penstock.workspace import paths, refusals, system
+from penstock.workspace import paths, refusals, system, writing
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
@@ -503,7 +503,7 @@ def test_a_new_file_is_not_made_through_a_link(tree: Path, confinement: str) -> 
     (tree / "nowhere").symlink_to("made")
     root = Root(tree, confinement=confinement)
     with pytest.raises(ToolError, match="by a link"):
-        root.replace_file(b"nowhere", b"new", None)
+        writing.replace_file(root, b"nowhere", b"new", None)
     assert not (tree / "made").exists()
 
 
@@ -633,27 +633,27 @@ def test_a_file_is_made_changed_and_removed_in_every_way(tree: Path, confinement
         return caught.value.code
 
     with nothing_left_open(), closing(Root(tree, confinement=confinement)) as root:
-        with root.alone_with(path) as held:
+        with writing.alone_with(root, path) as held:
             assert held is None
-        assert code(lambda: root.replace_file(path, b"0", b"known")) == "not_found"
-        assert code(lambda: root.remove_file(path, b"known")) == "not_found"
+        assert code(lambda: writing.replace_file(root, path, b"0", b"known")) == "not_found"
+        assert code(lambda: writing.remove_file(root, path, b"known")) == "not_found"
         assert not (tree / "new").exists()
         with mock.patch.object(system, "flush_folder", wraps=system.flush_folder) as flush:
-            assert root.replace_file(path, b"1", None) == ()
+            assert writing.replace_file(root, path, b"1", None) == ()
         assert flush.call_count == 3, "the root, which has `new`, that, which has `deep`, and that"
-        assert code(lambda: root.replace_file(path, b"2", None)) == "stale"
-        with root.alone_with(path) as held:
+        assert code(lambda: writing.replace_file(root, path, b"2", None)) == "stale"
+        with writing.alone_with(root, path) as held:
             assert held is not None
-            assert root.replace_file(path, b"2", b"1", folder=held) == ()
-        assert root.replace_file(path, b"3", b"2") == ()
-        assert code(lambda: root.replace_file(path, b"4", b"2")) == "stale"
-        assert code(lambda: root.remove_file(path, b"2")) == "stale"
+            assert writing.replace_file(root, path, b"2", b"1", folder=held) == ()
+        assert writing.replace_file(root, path, b"3", b"2") == ()
+        assert code(lambda: writing.replace_file(root, path, b"4", b"2")) == "stale"
+        assert code(lambda: writing.remove_file(root, path, b"2")) == "stale"
         assert file.read_bytes() == b"3"
-        root.remove_file(path, b"3")
+        writing.remove_file(root, path, b"3")
         assert os.listdir(file.parent) == []
-        assert code(lambda: root.replace_file(b".env", b"5", None)) == "secret"
+        assert code(lambda: writing.replace_file(root, b".env", b"5", None)) == "secret"
         for above, says in ((b"a.txt", "not_found"), (b"fifo", "not_found"), (b"out-folder", "outside_root")):
-            assert code(partial(root.replace_file, above + b"/x", b"6", None)) == says
+            assert code(partial(writing.replace_file, root, above + b"/x", b"6", None)) == says
     assert os.listdir(tree.parent / "root-evil") == ["secret.txt"]
     assert (tree / "a.txt").read_text() == "inside\n"
 

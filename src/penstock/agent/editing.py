@@ -21,7 +21,7 @@ from penstock.text import fitting as guards
 from penstock.text.calls import PYTHON
 from penstock.text.window import UTF8
 from penstock.tools import REQUIRED, Parameter, Tool, check
-from penstock.workspace import refusals, texts
+from penstock.workspace import refusals, texts, writing
 from penstock.workspace.replacing import NotTakenBack
 from penstock.workspace.unasked import why_unasked_at
 
@@ -143,10 +143,10 @@ class Editing:
         change = None
         try:
             # No other edit of ours comes between reading and writing: each is made in what the previous one left.
-            with self.root.alone_with(self.root.relative(str(arguments.get("path", ".")))):
+            with writing.alone_with(self.root, self.root.relative(str(arguments.get("path", ".")))):
                 change = self._planned(name, arguments)
                 advice = self._asked(change, override=bool(arguments.get("override")))
-                lost = self.root.replace_file(change.file.relative, change.after, change.file.known)
+                lost = writing.replace_file(self.root, change.file.relative, change.after, change.file.known)
                 return self._done(name, change, advice, lost)
         except ToolError as error:
             text = notices.with_ways(error.message, [PYTHON.write(call) for call in error.calls])
@@ -234,7 +234,7 @@ class Editing:
             file = _File(relative, escape.show_name(relative))
         _check_text("content", content, file)
         if file.known is None:
-            new = self.root.missing_folders(file.relative)
+            new = writing.missing_folders(self.root, file.relative)
             return _Change(file, file.encoded(content), "create", content, "created", {"did": "created"}, new)
         # A model that read the mark as a character may write it back; `encoded` adds the file's own mark again.
         text = content.removeprefix("\ufeff") if file.mark else content

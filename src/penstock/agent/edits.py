@@ -22,7 +22,7 @@ from penstock.store.marks import parts_of
 from penstock.text import escape
 from penstock.text.calls import Call
 from penstock.text.redaction import redacted
-from penstock.workspace import refusals
+from penstock.workspace import refusals, writing
 from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
     edit = made[at]
     name = escape.show_argument(edit.path)
     relative = root.relative(edit.path)
-    with root.alone_with(relative):
+    with writing.alone_with(root, relative):
         # What the edit left is taken from the disk: a store that keeps no secrets may not have all of it.
         after = _on_disk(root, relative)
         if after is None or _digest(after) != edit.after_sha256:
@@ -189,9 +189,9 @@ def undo(root: Root, store: Store, session_id: str, number: int | None = None) -
                 raise ToolError("stale", said, *_next_undo(root, store, session_id, made, number))
             raise ToolError("stale", f"{said} Its earlier content is kept.", Call("page", {"handle": edit.before}))
         if edit.before:
-            root.replace_file(relative, _content(store, edit.before, edit.before_sha256), after)
+            writing.replace_file(root, relative, _content(store, edit.before, edit.before_sha256), after)
         else:
-            root.remove_file(relative, after)
+            writing.remove_file(root, relative, after)
     if not edit.before:
         _remove_made_folders(root, made)
     _note_undone(store, session_id, edit)
@@ -211,7 +211,7 @@ def _remove_made_folders(root: Root, made: list[KeptEdit]) -> None:
             above = above.rpartition(b"/")[0]
             folders.add(above)
     for folder in sorted(folders, key=lambda path: path.count(b"/"), reverse=True):
-        root.remove_empty_folder(folder)
+        writing.remove_empty_folder(root, folder)
 
 
 def _next_undo(root: Root, store: Store, session_id: str, made: list[KeptEdit], number: int | None) -> tuple[Call, ...]:

@@ -458,11 +458,12 @@ def _left_beside(agent: Agent, effect: Effect) -> list[bytes]:
     """Return the files that a killed edit left beside its own and that hold anything but what the session keeps."""
     from penstock.agent.editing import KIND
     from penstock.agent.toolbox import Toolbox
+    from penstock.workspace import writing
 
     if effect.kind != KIND or not effect.digest or not isinstance(agent.tools, Toolbox):
         return []
     root = agent.tools.workspace.root
-    return root.clear_left(root.relative(effect.what), effect.digest.split(">"))
+    return writing.clear_left(root, root.relative(effect.what), effect.digest.split(">"))
 
 
 def behind_cut_off(agent: Agent, store: Store, *, is_moved: bool, is_written: bool) -> list[str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError, ToolError
 from penstock.text import escape
+from penstock.workspace import writing
 from penstock.workspace.root import Root
 from penstock.workspace.system import read_at
 
@@ -124,7 +125,7 @@ class Output:
         tries_left = _TRIES - 1
         while waiting:
             try:
-                with self._root.alone_with(waiting[0][0]) as folder:
+                with writing.alone_with(self._root, waiting[0][0]) as folder:
                     while waiting:
                         self._write(*waiting[0], folder)
                         del waiting[0]
@@ -140,7 +141,7 @@ class Output:
         if known != content:
             # Not flushed: a document lost in a power cut is made again by the next run, which looks at what is there. Two flushes
             # per file took more than half of a run's time on a disk.
-            self._root.replace_file(relative, content, known, flushes=False, folder=folder)
+            writing.replace_file(self._root, relative, content, known, flushes=False, folder=folder)
             self.written += 1
 
     def _known(self, relative: bytes, folder: Folder | None) -> bytes | None:

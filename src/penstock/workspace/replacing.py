@@ -12,7 +12,7 @@ the byte, what the new content was made from, and nobody may have it open for wr
 
 Law: a version that somebody else wrote is never displaced and then lost. What it cannot do: keep others from overwriting
 acknowledged content, see a writer where the system has no leases, or swap where the file system cannot; there the last check comes
-right before the rename. Leaves to others: which file may be replaced (`root`, `own_files`).
+right before the rename. Leaves to others: which file may be replaced (`writing`, `own_files`).
 """
 
 from __future__ import annotations
