@@ -452,6 +452,19 @@ def test_a_section_stands_for_its_paragraphs() -> None:
     assert [node.name for node in nodes_named(twins, "P@ONE/p.cbl.S2")] == ["P@one/P.cbl.C"]
 
 
+@pytest.mark.proves("C-17")
+def test_an_at_sign_may_belong_to_the_name_of_a_program() -> None:
+    """It also stands before the path that tells two programs of a name apart."""
+    text = sources.program("    MOVE X TO Y.", name="A@1", data=("01  X PIC X.", "01  Y PIC X.")).encode()
+    alone = graph_of({"p.cbl": text})
+    assert [node.name for node in nodes_named(alone, "A@1.X")] == ["A@1.X"]
+    assert nodes_named(alone, "A.X") == nodes_named(alone, "A") == []
+    twins = graph_of({"one/p.cbl": text, "two/p.cbl": text})
+    assert [node.name for node in nodes_named(twins, "A@1")] == ["A@1@one/p.cbl", "A@1@two/p.cbl"]
+    assert [node.name for node in nodes_named(twins, "A@1.X")] == ["A@1@one/p.cbl.X", "A@1@two/p.cbl.X"]
+    assert nodes_named(twins, "A") == nodes_named(twins, "A.X") == []
+
+
 @pytest.mark.proves("C-16")
 def test_what_a_program_and_its_copybook_of_that_name_declare_is_said_once() -> None:
     """Their fields are one node, and each edge has the citations of both."""

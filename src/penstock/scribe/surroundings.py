@@ -49,10 +49,9 @@ class Surroundings:
                 self._nodes.setdefault(place, node)
                 self._places[node] = number
                 self._written[node] = names.get(place) or part.own_name
+        for job in graph.jobs:
+            self._written.setdefault(job.node, job.name)
         for member in graph.members:
-            for job in member.jobs:
-                name = job.name or member.name
-                self._written.setdefault(NodeId("job", key(name)), name)
             for one in member.resources:
                 if one.kind == "TRANSACTION":
                     self._written.setdefault(NodeId("transaction", key(one.name)), one.name)
@@ -79,12 +78,7 @@ class Surroundings:
 
     def _name(self, node: NodeId) -> str:
         """Return the name of a node as written, without what tells it apart from others of its name."""
-        bare = node.name
-        while bare:
-            if written := self._written.get(NodeId(node.kind, bare)):
-                return written
-            bare = bare.rpartition("@")[0]  # a name may have an @ of its own, and a path, too
-        return node.name
+        return self._written.get(node, node.name)
 
 
 def type_within(kind: str, reason: str, around: Around) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cobol.sources import program, with_file
 from tests.scribe.pages.conftest import estate_at
 from tests.scribe.pages.rendered import rendered, scripted
 
@@ -74,6 +75,22 @@ def test_programs_feed_each_other_by_files_that_they_open_by_name(tmp_path: Path
     arrows = {(edge.source, edge.target): edge.is_weak for edge in picture.graph.edges}
     box = "dataset data/bills.dat"
     assert arrows == {("program ONE", box): False, (box, "program TWO"): False, (box, "program THREE"): True}
+
+
+@pytest.mark.proves("C-18")
+def test_programs_are_called_as_in_their_sources(tmp_path: Path) -> None:
+    """With an @ of their own, and without the path that tells two of a name apart."""
+    sending = "    EXEC CICS SEND MAP('M') MAPSET('S') END-EXEC.", "    GOBACK."
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.cbl").write_text(program(*sending, name="A@1"))
+    (tmp_path / "b.cbl").write_text(with_file("B@1").replace("GOBACK", "OPEN INPUT BILLS"))
+    (tmp_path / "j.jcl").write_text("//J JOB\n//S EXEC PGM=B@1\n//DD1 DD DSN=A.B,DISP=SHR\n")
+    made = estate_at(tmp_path)
+    (table,) = blocks_of(made, "Jobs and data sets")
+    assert [piece.name for cell in table.columns[2].cells for piece in cell] == ["J.S · B@1"]
+    picture, _ = blocks_of(made, "Screens and transactions")
+    assert [node.label for node in picture.graph.nodes if node.label != "M"] == ["A@1", "S.M", "A@1"]
 
 
 @pytest.mark.proves("C-18")

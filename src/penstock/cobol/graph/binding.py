@@ -63,18 +63,12 @@ class Binding:
             for call in member.calls:
                 self._controlled.setdefault(call.program, []).append((member.path, call))
 
-    def add(self, steps: Iterable[jobs.StepOfJob]) -> None:
-        """Add what the steps of all jobs do with data sets, and the files that programs find without a job.
-
-        Args:
-            steps: The steps, those of a job in their order.
-        """
-        of_job: dict[NodeId, list[jobs.StepOfJob]] = {}
-        for step in steps:
-            of_job.setdefault(step.job, []).append(step)
-        self._browse([step for steps_of_job in of_job.values() for step in steps_of_job])
-        for steps_of_job in of_job.values():
-            self._job(steps_of_job)
+    def add(self, all_jobs: Iterable[jobs.EstateJob]) -> None:
+        """Add what the steps of all jobs do with data sets, and the files that programs find without a job."""
+        of_jobs = [[step for step in job.steps if not step.is_expanded] for job in all_jobs]
+        self._browse(list(chain.from_iterable(of_jobs)))
+        for steps in of_jobs:
+            self._job(steps)
         self._copy()
         self._own_names()
         self._described_keys()

@@ -16,6 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from ..estate.scripts import placed
+from ..program import key
 from .callees import Callees
 from .control import control_parts
 from .drawing import Drawing
@@ -55,8 +56,12 @@ class EstateGraph:
         joined = linked(self.parts, self.members, self.owner, self._callees)
         self.drawn: tuple[EstateEdge, ...] = joined.edges
         """All edges except those of `structure`."""
-        # What `Linked` says of fields and data sets.
-        self.passed, self.bindings, self.copied, self.written = joined[1:]
+        # What `Linked` says of fields, data sets and jobs.
+        self.passed, self.bindings, self.copied, self.written, self.jobs = joined[1:]
+        self._own_names = {part.name: part.own_name for part in self.parts} | {
+            job.node.name: key(job.name) for job in self.jobs
+        }
+        """The names of programs, copybooks and jobs as sources say them, in capitals."""
         self._touching: dict[NodeId, list[int]] | None = None
         self._declared: dict[int, dict[NodeId, list[EstateEdge]]] = {}
         self._holders: dict[str, list[int]] | None = None
@@ -97,6 +102,16 @@ class EstateGraph:
             found.setdefault(edge.source, None)
             found.setdefault(edge.target, None)
         return found
+
+    def own_name(self, node: NodeId) -> str:
+        """Return the name of a node without the path that tells its program or job apart from others of its name.
+
+        The path cannot be cut off at its @ or at a period: a name may have an @ of its own, and most paths have both.
+        """
+        head = node.name if "@" in node.name else ""
+        while head and head not in self._own_names:
+            head = head.rpartition(".")[0]
+        return self._own_names[head] + node.name[len(head) :] if head else node.name
 
     def called(self, name: str, caller: ProgramPart | None = None) -> list[ProgramPart]:
         """Return the programs that a call by a name leads to, which may be that of an AS, an ENTRY or a file.

@@ -153,7 +153,9 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
     ends = tuple(f"{mark}{wanted}" for mark in (".", METHOD, "/"))
     found = found or [*(node for node in nodes if node.name.upper().endswith(ends)), *of_section]
     found = found or [
-        node for node in nodes if (node.kind in _BY_PATH and _bare(node.name) == wanted) or _in_order(node.name, wanted)
+        node
+        for node in nodes
+        if (node.kind in _BY_PATH and graph.own_name(node) == wanted) or _in_order(graph, node, wanted)
     ]
     if not found:
         called, dot, rest = wanted.partition(".")
@@ -169,25 +171,21 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
     return sorted(dict.fromkeys([*found, *instances]), key=lambda node: (KINDS.index(node.kind), node.name))
 
 
-def _bare(name: str) -> str:
-    """Return a name without the path after @, which distinguishes it from others of that name."""
-    return name.partition("@")[0]
-
-
-def _in_order(name: str, wanted: str) -> bool:
-    """Return whether a name has the parts of a wanted name in the same order, with the same first and last part."""
-    parts, asked = name.split("."), wanted.split(".")
-    if len(asked) < 2 or parts[-1] != asked[-1] or _bare(parts[0]) != asked[0]:
+def _in_order(graph: EstateGraph, node: NodeId, wanted: str) -> bool:
+    """Return whether a node's own name has the parts of a wanted name in their order, with the same first and last part."""
+    asked = wanted.split(".")
+    if len(asked) < 2 or not node.name.endswith(f".{asked[-1]}"):
         return False
+    parts = graph.own_name(node).split(".")
     rest = iter(parts)
-    return all(one in rest for one in [parts[0], *asked[1:]])
+    return parts[0] == asked[0] and all(one in rest for one in asked)
 
 
 def _with_condition(graph: EstateGraph, wanted: str) -> Iterator[NodeId]:
     """Yield the fields that have a level 88 of a name, which its program may qualify."""
     program, dot, condition = wanted.rpartition(".")
     for part in graph.parts:
-        if not dot or program in {part.name.upper(), _bare(part.name).upper()}:
+        if not dot or program in {part.name.upper(), part.own_name}:
             for field in part.fields:
                 if condition in field.conditions:
                     yield field.node
@@ -199,7 +197,7 @@ def _in_section(graph: EstateGraph, wanted: str) -> set[str]:
         f"{part.name}.{paragraph}".upper()
         for part in graph.parts
         for section, paragraph in part.sections
-        if wanted in {section, f"{part.name}.{section}".upper(), f"{_bare(part.name)}.{section}"}
+        if wanted in {section, f"{part.name}.{section}".upper(), f"{part.own_name}.{section}"}
     }
 
 

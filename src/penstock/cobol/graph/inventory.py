@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..estate.running import MAX_STEPS, JobSteps
+from ..estate.running import MAX_STEPS
 from ..facts.calls import is_interface
 from ..program import key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ..estate.jcl import Dd, Job
-    from ..estate.members import Member
+    from ..estate.jcl import Dd
     from ..facts.values import Facts
     from .estates import EstateGraph
+    from .jobs import EstateJob
     from .values import ProgramPart
 
 _PROGRAM = re.compile(r"^(?:.{6} )?[ ]*PROGRAM-ID[ ]*\.[\s'\"]*([\w$#@-]+)", re.IGNORECASE | re.MULTILINE)
@@ -95,9 +95,8 @@ class Inventory:
         for one in self.programs:
             self._calls(one, started, others)
             self._uses(one)
-        running = JobSteps(self.members)
-        for member, job in running.jobs():
-            self._job(member, job, running)
+        for job in graph.jobs:
+            self._job(job)
 
     def is_job(self, path: str, name: str) -> bool:
         """Return whether the steps of a name in a file are a job: with a JOB card, or without one if no other member needs them."""
@@ -178,29 +177,27 @@ class Inventory:
         """Record that a name is used but not here."""
         self._missing.setdefault((kind, key(name)), {}).setdefault(path)
 
-    def _job(self, member: Member, job: Job, running: JobSteps) -> None:
+    def _job(self, job: EstateJob) -> None:
         """Record the programs that a job runs, and their data sets."""
-        name = job.name or member.name
-        run = self._run.setdefault((member.path, name), set())
-        for one in running.steps(member, job):
-            if one.is_cut:
-                self._miss("step", f"{name}: what comes after its first {MAX_STEPS} steps", member.path)
-            if one.is_missing and one.step.procedure:
-                self._miss("procedure", one.step.procedure, one.places[-1][0])
+        run = self._run.setdefault((job.path, job.name), set())
+        for one in job.steps:
+            if one.running.is_cut:
+                self._miss("step", f"{job.name}: what comes after its first {MAX_STEPS} steps", job.path)
+            if one.running.is_missing and one.step.procedure:
+                self._miss("procedure", one.step.procedure, one.citations[-1].path)
             dds = [dd for _, dd in one.dds]
             for dd in dds:
                 stream = () if dd.members else dd.in_stream
                 for found in _PROGRAM.finditer("\n".join(stream)):
-                    self._miss("program in a job", found[1], member.path)
+                    self._miss("program in a job", found[1], job.path)
             for program in one.step.programs if one.step.procedure is None else ():
                 for part in self._graph.called(key(program)):
                     number = self._at.get((part.path, part.line))
                     if number is not None:  # one in CL is in no table of programs
                         run.add(number)
-                        bound = _bound(self.programs[number].facts, dds)
                         self._data.setdefault(number, []).extend(
-                            DataSet(file, dd.name, dd.read_dsns, name, one.names[0], member.path, dd.line)
-                            for file, dd in bound
+                            DataSet(file, dd.name, dd.read_dsns, job.name, one.running.names[0], job.path, dd.line)
+                            for file, dd in _bound(self.programs[number].facts, dds)
                         )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..estate.jcl import Dd, JobStep
     from ..estate.members import Member
+    from ..estate.running import RunningStep
     from .values import Certainty, FileBinding, Verb
 
 SORTS = frozenset({"SORT", "DFSORT", "ICEMAN", "ICETOOL", "SYNCSORT", "SYNCTOOL", "SORTD"})
@@ -76,15 +77,38 @@ FOLDER = "COB_FILE_PATH"
 _BACK = re.compile(r"\*\.(?:([A-Z0-9$#@]+(?:\.[A-Z0-9$#@]+)?)\.)?([A-Z0-9$#@]+)\Z", re.IGNORECASE)
 
 
+class EstateJob(NamedTuple):
+    """A job with its steps, in the order in which they run."""
+
+    node: NodeId
+    path: str
+    name: str
+    """The name as its card says it, or that of its member."""
+    steps: tuple[StepOfJob, ...]
+
+
 class StepOfJob(NamedTuple):
     """A step as it runs in a job; a step of a procedure includes the overrides of the job."""
 
     node: NodeId
     job: NodeId
-    step: JobStep
-    dds: tuple[tuple[str, Dd], ...]
-    """Each DD statement, with the path of the member that holds it."""
+    running: RunningStep
     citations: tuple[CitedLine, ...]
+
+    @property
+    def step(self) -> JobStep:
+        """The step as it is written."""
+        return self.running.step
+
+    @property
+    def dds(self) -> tuple[tuple[str, Dd], ...]:
+        """Each DD statement, with the path of the member that holds it."""
+        return self.running.dds
+
+    @property
+    def is_expanded(self) -> bool:
+        """Whether the step runs a procedure that is here, whose steps come after it and have its DDs."""
+        return self.step.procedure is not None and not self.running.is_missing
 
 
 class StepDataSet(NamedTuple):
@@ -131,8 +155,8 @@ def region(members: Iterable[Member]) -> Iterator[EstateEdge]:
                 yield EstateEdge(NodeId("file", key(resource.name)), "bound to", target, "is", cited)
 
 
-def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
-    """Yield the steps of all jobs, each after the edges that say what it runs.
+def jobs_of(members: Sequence[Member]) -> list[EstateJob]:
+    """Return all jobs, with their steps.
 
     Args:
         members: The members of the estate, ordered by path.
@@ -143,29 +167,37 @@ def steps(members: Sequence[Member]) -> Iterator[StepOfJob | EstateEdge]:
     alike = {(name, key(member.name), member.path) for member, _, name in found}
     paths = Counter(name for name, _, _ in alike)
     members_alike = Counter((name, called) for name, called, _ in alike)
+    made = []
     for member, job, name in found:
         by = key(member.name) if members_alike[name, key(member.name)] == 1 else member.path
         head = NodeId("job", f"{name}@{by}" if paths[name] > 1 else name)
-        for one in running.steps(member, job):
-            node = NodeId("step", ".".join((head.name, *one.names)))
-            cited = tuple(CitedLine(path, line) for path, line in one.places)
-            more = f"more than {MAX_STEPS} steps: what comes after this one is not followed" if one.is_cut else ""
-            yield EstateEdge(node, "part of", head, "is", cited, more)
-            if one.step.procedure is not None:
-                yield EstateEdge(node, "runs", NodeId("procedure", key(one.step.procedure)), "is", cited)
-                if one.is_missing:
-                    yield StepOfJob(node, head, one.step, one.dds, cited)
-                continue
-            for program in one.step.programs:
-                # PGM=&NAME if nothing sets NAME, and PGM=*.STEP.DD, which is a data set that another step created.
-                is_named = _VARIABLE.isdisjoint(program)
-                why = (
-                    one.step.doubt if is_named else "its name is a symbol that nothing here sets, or that of a data set"
-                )
-                target = NodeId("program", key(program))
-                certainty: Certainty = "unknown" if not is_named else "may" if why else "is"
-                yield EstateEdge(node, "runs", target, certainty, cited, why)
-            yield StepOfJob(node, head, one.step, one.dds, cited)
+        steps = tuple(
+            StepOfJob(
+                NodeId("step", ".".join((head.name, *one.names))),
+                head,
+                one,
+                tuple(CitedLine(path, line) for path, line in one.places),
+            )
+            for one in running.steps(member, job)
+        )
+        made.append(EstateJob(head, member.path, job.name or member.name, steps))
+    return made
+
+
+def runs(one: StepOfJob) -> Iterator[EstateEdge]:
+    """Yield that a step is part of its job, and what it runs."""
+    node, step, cited = one.node, one.step, one.citations
+    more = f"more than {MAX_STEPS} steps: what comes after this one is not followed" if one.running.is_cut else ""
+    yield EstateEdge(node, "part of", one.job, "is", cited, more)
+    if step.procedure is not None:
+        yield EstateEdge(node, "runs", NodeId("procedure", key(step.procedure)), "is", cited)
+        return
+    for program in step.programs:
+        # PGM=&NAME if nothing sets NAME, and PGM=*.STEP.DD, which is a data set that another step created.
+        is_named = _VARIABLE.isdisjoint(program)
+        why = step.doubt if is_named else "its name is a symbol that nothing here sets, or that of a data set"
+        certainty: Certainty = "unknown" if not is_named else "may" if why else "is"
+        yield EstateEdge(node, "runs", NodeId("program", key(program)), certainty, cited, why)
 
 
 def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:

@@ -6,6 +6,7 @@ every edge has a citation; edges that say the same are one.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import jobs
@@ -14,7 +15,6 @@ from .binding import Binding
 from .calling import Calling
 from .drawing import Drawing
 from .schemas import in_schemas
-from .values import EstateEdge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .arriving import PassedField
     from .callees import Callees
     from .copying import CopiedRecords, WrittenPlace
-    from .values import FileBinding, NodeId, ProgramPart
+    from .values import EstateEdge, FileBinding, NodeId, ProgramPart
 
 
 class Linked(NamedTuple):
@@ -38,6 +38,8 @@ class Linked(NamedTuple):
     """The copies of data sets by job steps, by source and by target."""
     written: Mapping[NodeId, list[WrittenPlace]]
     """The places and lengths that job steps state in numbers about the records of each data set."""
+    jobs: tuple[jobs.EstateJob, ...]
+    """The jobs, with their steps."""
 
 
 def linked(
@@ -59,14 +61,13 @@ def linked(
     calling.add_stated()
     arriving.add()
     calling.add_commanded()
-    steps: list[jobs.StepOfJob] = []
-    for found in jobs.steps(members):
-        if isinstance(found, EstateEdge):
-            calling.add(found)
-        else:
-            steps.append(found)
-    binding.add(steps)
+    found = jobs.jobs_of(members)
+    for edge in chain.from_iterable(jobs.runs(step) for job in found for step in job.steps):
+        calling.add(edge)
+    binding.add(found)
     tables = [table.name.upper() for member in members for table in member.tables]
     for edge in in_schemas(drawing.edges(), tables):
         drawing.add(edge)
-    return Linked(drawing.edges(), tuple(arriving.passed), binding.bindings, binding.copied, binding.written)
+    return Linked(
+        drawing.edges(), tuple(arriving.passed), binding.bindings, binding.copied, binding.written, tuple(found)
+    )

@@ -56,6 +56,10 @@ class EstateFlows(NamedTuple):
             if edge.source.kind == "step" and edge.target.kind == "dataset" and edge.verb in {"reads", "writes"}
         ]
 
+    def own_name(self, program: str) -> str:
+        """Return what a program is called by the name of its node."""
+        return self.graph.own_name(NodeId("program", program))
+
     def page_of(self, name: str) -> str:
         """Return the path of a program's page by the name of its node; empty if it has none."""
         number = self.graph.owner.get(f"program {name}")
@@ -160,7 +164,7 @@ def _step(edge: EstateEdge, runs: Mapping[NodeId, Sequence[str]], flows: EstateF
     may = "" if edge.certainty == "is" else " (may)"
     if programs:
         program, page = programs[0]
-        return DocumentLink(f"{name} · {program.partition('@')[0]}{may}", page)
+        return DocumentLink(f"{name} · {flows.own_name(program)}{may}", page)
     return CodeSpan(f"{name}{may}")
 
 
@@ -189,7 +193,7 @@ def _box(user: NodeId, flows: EstateFlows) -> GraphNode:
     if user.kind == "step":
         return GraphNode(f"step {user.name}", user.name, "job")
     page = flows.page_id_of(user.name)
-    return GraphNode(f"program {user.name}", user.name.partition("@")[0], "program", page=page)
+    return GraphNode(f"program {user.name}", flows.own_name(user.name), "program", page=page)
 
 
 # ── screens ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -269,7 +273,9 @@ def _screen_graph(online: _Online, flows: EstateFlows) -> Graph:
     def box(kind: NodeKind, name: str) -> str:
         page = flows.page_id_of(name) if kind == "program" else ""
         shape: NodeKind = "outside" if kind == "program" and not flows.page_of(name) else kind
-        return nodes.setdefault(f"{kind} {name}", GraphNode(f"{kind} {name}", name, shape, page=page)).id
+        return nodes.setdefault(
+            f"{kind} {name}", GraphNode(f"{kind} {name}", flows.own_name(name), shape, page=page)
+        ).id
 
     for name in online.programs:
         own = box("program", name)
@@ -282,7 +288,7 @@ def _screen_graph(online: _Online, flows: EstateFlows) -> Graph:
 
 def _program(name: str, flows: EstateFlows, note: str = "") -> Piece:
     page = flows.page_of(name)
-    return DocumentLink(f"{name.partition('@')[0]}{note}", page) if page else CodeSpan(f"{name}{note}")
+    return DocumentLink(f"{flows.own_name(name)}{note}", page) if page else CodeSpan(f"{name}{note}")
 
 
 # ── copies, and what to read first ───────────────────────────────────────────────────────────────────────────────
