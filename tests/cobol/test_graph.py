@@ -819,6 +819,21 @@ def test_a_command_of_the_system_runs_the_program_of_a_file() -> None:
     }
 
 
+def test_a_command_of_the_system_runs_no_program_within_another() -> None:
+    """A file is entered at its first program, and a contained one is known in that alone; a second one has its own name."""
+
+    def head(name: str) -> str:
+        return f"IDENTIFICATION DIVISION.\nPROGRAM-ID. {name}.\nPROCEDURE DIVISION.\n"
+
+    calls = "".join(f'CALL "SYSTEM" USING "cobcrun {name}".\n' for name in ("LIST", "INNER", "SECOND"))
+    inner = f"{head('INNER')}GOBACK.\nEND PROGRAM INNER.\n"
+    first = f"{head('FIRST')}GOBACK.\n{inner}END PROGRAM FIRST.\n"
+    files = {"menu.cbl": f"{head('MENU')}{calls}", "list.cbl": f"{first}{head('SECOND')}GOBACK.\n"}
+    edges = graph_of({path: text.encode() for path, text in files.items()}).edges()
+    found = [edge.target.name for edge in edges if edge.verb == "calls" and edge.target.name != "SYSTEM"]
+    assert found == ["FIRST", "SECOND"]
+
+
 @pytest.mark.parametrize("file", ["../o/TAX.acu", "W:\\O\\TAX.GNT", "TAX.so", "TAX", "/o/tax.b"])
 @pytest.mark.parametrize("is_held", [False, True])
 def test_a_call_may_name_the_file_of_a_program(file: str, is_held: bool) -> None:

@@ -96,6 +96,11 @@ class ProgramNames(Generic[_Of]):
             meant = next(filter(None, filed), meant)
         return [one.of for one in meant]
 
+    def run(self, name: str) -> list[_Of]:
+        """Return what a command of the system may run by a name in capitals: a program of that name, or the first one of a file."""
+        named = (one for one in self._named.get(name, ()) if not one.place.around)
+        return [one.of for one in (*named, *self._filed.get(name, ()))]
+
     def is_file(self, name: str) -> bool:
         """Return whether a called name leads to programs only because their files have it."""
         name = self.reached(name)

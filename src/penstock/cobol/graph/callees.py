@@ -57,6 +57,10 @@ class Callees:
         """
         return self._names.called(name, None if caller is None else _place(caller))
 
+    def run(self, name: str) -> list[tuple[int, ProgramEntry]]:
+        """Return the entries that a command of the system may run by a name in capitals, each with the number of its part."""
+        return self._names.run(name)
+
     def reached(self, name: str) -> str:
         """Return the name that a called name resolves to: for an inherited method, that of the class which has it."""
         return self._names.reached(name)

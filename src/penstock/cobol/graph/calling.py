@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..estate.members import stem
-from ..program import key
 from . import jobs
 from .values import RANK, CitedLine, EstateEdge, NodeId
 
@@ -110,14 +108,9 @@ class Calling:
 
     def _commands(self) -> None:
         """Add the calls by system commands, which run a program by its name or by that of its file."""
-        named: dict[str, dict[str, None]] = {}
-        for part in self._parts:
-            if part.kind == "program":
-                for name in (part.own_name, key(stem(part.path))):
-                    named.setdefault(name, {})[part.name] = None
         for part in self._parts:
             for name, citations in part.commands:
-                for program in named.get(name, ()):
+                for program in dict.fromkeys(self._parts[number].name for number, _ in self._callees.run(name)):
                     places = tuple(dict.fromkeys(citations))
                     me, other = NodeId(part.kind, part.name), NodeId("program", program)
                     self._drawing.add(EstateEdge(me, "calls", other, "may", places, "by a command of the system"))
