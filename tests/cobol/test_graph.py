@@ -1220,6 +1220,45 @@ def test_the_data_sets_of_a_procedure_that_is_not_here_are_used_by_its_step() ->
     assert found == {"J.S reads IN.CSV may", "J.S writes OUT.CSV may", "J.S writes LOAD(P) may"}
 
 
+def test_a_data_set_of_a_dd_of_the_system_is_used_by_a_program_that_has_a_file_of_that_name() -> None:
+    """A program may print to SYSPRINT. In other steps, and for STEPLIB, such a DD is no flow of data."""
+    cobol = b"""       PROGRAM-ID. PAYLIST.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT LISTING ASSIGN TO UT-S-SYSPRINT.
+       DATA DIVISION.
+       FILE SECTION.
+       FD LISTING.
+       01 A-LINE PIC X(132).
+       PROCEDURE DIVISION.
+       MAIN-PART.
+           OPEN OUTPUT LISTING.
+           WRITE A-LINE.
+           CLOSE LISTING.
+           GOBACK.
+"""
+    jcl = b"""//J JOB 1
+//SORTED EXEC PGM=SORT
+//SORTIN DD DSN=PAY.IN,DISP=SHR
+//SYSPRINT DD DSN=SORT.LOG,DISP=(,CATLG)
+//LIST EXEC PGM=PAYLIST
+//STEPLIB DD DSN=PAY.LOAD,DISP=SHR
+//SYSPRINT DD DSN=PAY.LISTING,DISP=(,CATLG)
+//SYSUDUMP DD DSN=PAY.DUMP,DISP=(,CATLG)
+"""
+    found = {
+        f"{edge.source} {edge.verb} {edge.target} {edge.certainty}"
+        for edge in graph_of({"paylist.cbl": cobol, "j.jcl": jcl}).edges()
+        if edge.target.kind == "dataset"
+    }
+    assert found == {
+        "J.SORTED reads PAY.IN is",
+        "J.LIST writes PAY.LISTING is",
+        "PAYLIST.LISTING bound to PAY.LISTING is",
+    }
+
+
 def test_a_binder_writes_its_library_whatever_its_disposition() -> None:
     """DISP=SHR of a library does not say what happens to its member."""
     jcl = b"""//J JOB 1

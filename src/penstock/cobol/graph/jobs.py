@@ -214,8 +214,6 @@ def data_uses(steps_of_job: Sequence[StepOfJob]) -> Iterator[StepDataSet]:
                 places=tuple(first.get(_referred(at, own)) if at and at[:2] == "*." else at for at in as_written.places)
             )
             first[own, key(dd.name)] = first[whole, key(dd.name)] = dd.places[0]
-            if _SYSTEM.fullmatch(key(dd.name)):
-                continue
             read = len(dd.read_dsns)
             for at, (name, file, line) in enumerate(dd.named):
                 is_path = dd.disp == OF_A_VARIABLE
@@ -261,7 +259,8 @@ def direction(use: StepDataSet, files: Sequence[FileBinding]) -> Iterator[tuple[
         if writes:
             yield "writes", use.doubt
         return
-    if use.disposition == OF_A_VARIABLE:
+    # What the system and its utilities do with their own DDs is no flow of data. A program may have a file of such a name.
+    if use.disposition == OF_A_VARIABLE or _SYSTEM.fullmatch(use.dd):
         return
     verb = _utility(use)
     if verb is not None:
