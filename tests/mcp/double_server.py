@@ -71,6 +71,7 @@ TABLE = (
     _tool("hang", _SECONDS),
     _tool("scan", _SECONDS, slow=True),
     _tool("big", Parameter(name="size", kind="integer", default=1000, description="Characters.")),
+    _tool("spent"),
     _tool("surrogate"),
     _tool("raises"),
 )
@@ -110,6 +111,8 @@ class Doubles:
                     sum(range(2000))
             case "big":
                 return Result("x" * int(str(arguments.get("size", 1000))), False, None)
+            case "spent":
+                return Result(f"{time.process_time()}", False, None)
             case "surrogate":
                 return Result("a\ud800b\udcffc", False, None)
             case "raises":
