@@ -10,6 +10,7 @@ import platform
 import runpy
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import threading
@@ -293,6 +294,27 @@ def test_without_the_call_it_works_by_a_rename(
     assert contents(file) == {"f.txt": "new"}
 
 
+def test_without_hard_links_a_new_file_takes_a_name_that_it_reserves(
+    root: Root, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FAT and object stores over FUSE have neither hard links nor a rename that spares what is there."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(renames, "_renamed", lambda *_: False)
+    monkeypatch.setattr(os, "link", refused)
+    assert replaced(root, known=None).startswith("stale: ")
+    assert contents(file) == {"f.txt": "old"}
+    file.unlink()
+    assert replaced(root, known=None) == ""
+    assert contents(file) == {"f.txt": "new"}
+    file.unlink()
+    monkeypatch.setattr(os, "replace", refused)
+    assert replaced(root, known=None) == "denied: Permission denied: f.txt."
+    assert contents(file) == {}
+
+
 def test_a_link_goes_back_as_a_link(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This covers what replaced a file that was to be removed, even if it goes back by a hard link."""
     del root
@@ -520,21 +542,33 @@ def test_if_folders_cannot_be_locked_a_file_is_locked_instead(
 # ── what a file has besides its content ──────────────────────────────────────────────────────────────────────────
 
 
+def access_list(*entries: tuple[int, ...]) -> bytes:
+    """Return an access list as the kernel takes it: the owner (1), a user (2), the group (4), the mask (16), others (32)."""
+    # Version 2 of linux/posix_acl_xattr.h: a tag, the permissions, and whose they are.
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *(*entry, 0xFFFFFFFF)[:3]) for entry in entries)
+
+
 @pytest.mark.skipif(not hasattr(os, "setxattr"), reason="attributes are read by Linux's calls")
 def test_permissions_and_attributes_stay(root: Root, file: Path) -> None:
     """Access lists are attributes, too."""
     file.chmod(0o640)
     os.setxattr(file, "user.note", b"keep me")
-    # Version 2; the owner, another user, the group, the mask, others: linux/posix_acl_xattr.h.
-    entries = [(1, 6, 0xFFFFFFFF), (2, 4, 12345), (4, 4, 0xFFFFFFFF), (16, 4, 0xFFFFFFFF), (32, 0, 0xFFFFFFFF)]
-    access = b"\x02\0\0\0" + b"".join(
-        tag.to_bytes(2, "little") + may.to_bytes(2, "little") + who.to_bytes(4, "little") for tag, may, who in entries
-    )
+    access = access_list((1, 6), (2, 4, 12345), (4, 4), (16, 4), (32, 0))
     os.setxattr(file, "system.posix_acl_access", access)
     assert replaced(root) == ""
     assert file.read_text() == "new"
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert (os.getxattr(file, "user.note"), os.getxattr(file, "system.posix_acl_access")) == (b"keep me", access)
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="attributes are read by Linux's calls")
+def test_the_list_that_a_folder_gives_new_files_lets_nobody_in(root: Root, file: Path) -> None:
+    """A file that was there before its folder got a default access list has none, and gets none by an edit."""
+    file.chmod(0o664)
+    os.setxattr(file.parent, "system.posix_acl_default", access_list((1, 7), (2, 6, 12345), (4, 5), (16, 7), (32, 4)))
+    assert replaced(root) == ""
+    assert "system.posix_acl_access" not in os.listxattr(file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o664
 
 
 @pytest.mark.parametrize(
@@ -595,7 +629,7 @@ def test_what_cannot_be_kept_is_named(root: Root, file: Path, monkeypatch: pytes
 @pytest.mark.skipif(not hasattr(os, "setxattr"), reason="attributes are read by Linux's calls")
 def test_capabilities_that_go_are_named(root: Root, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel drops them with any write, so they are not copied; hashes of the old content go without a word."""
-    held = iter([["security.capability", "security.ima"], []])  # the old file's, then the new one's
+    held = iter([[], ["security.capability", "security.ima"], []])  # the new file's, the old one's, the new one's
     monkeypatch.setattr(os, "listxattr", lambda _: next(held))
     with writing.alone_with(root, b"f.txt"):
         assert writing.replace_file(root, b"f.txt", b"new", b"old") == ("its capabilities",)

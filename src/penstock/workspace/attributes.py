@@ -17,6 +17,7 @@ from penstock.text import escape
 # The kernel drops these when a file is written to, so replacing the file drops them too. Only the first is a setting of a person,
 # who learns of it; the others are hashes and signatures of the content.
 _LOST_BY_WRITING = {"security.capability", "security.ima", "security.evm"}
+_ACCESS_LIST = "system.posix_acl_access"
 _COPYFILE_ACL, _COPYFILE_XATTR = 1 << 0, 1 << 2  # macOS's copyfile.h
 
 
@@ -37,6 +38,8 @@ def give(new: int, old: int) -> tuple[str, ...]:
         return ()
     status = os.fstat(old)
     lost = _owner(new, status)
+    # While the mode lets in nobody else: it limits what an access list grants.
+    _drop_inherited_list(new)
     # Before the attributes, whose access list is finer than the mode; after the owner, because changing it clears mode bits. A
     # program that ran as its owner would run as us, with our rights, if it lost that owner.
     as_owner = stat.S_ISUID | stat.S_ISGID if lost else 0
@@ -60,6 +63,18 @@ def _owner(new: int, old: os.stat_result) -> list[str]:
             return [f"its owner ({old.st_uid}:{old.st_gid})"]
         return [f"its owner ({old.st_uid})"]
     return []
+
+
+def _drop_inherited_list(new: int) -> None:
+    """Remove the access list that a new file got from its folder (acl(5), default ACLs): the old file need not have one."""
+    if sys.platform != "linux":
+        return
+    try:
+        inherits = _ACCESS_LIST in os.listxattr(new)
+    except OSError:  # a file system without them
+        return
+    if inherits:
+        os.removexattr(new, _ACCESS_LIST)
 
 
 def _attributes(old: int, new: int) -> list[str]:

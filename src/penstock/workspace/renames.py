@@ -64,9 +64,34 @@ def take_name(folder: system.Folder, beside: str, name: bytes) -> None:
         return
     if _renamed(folder, beside, name, _NO_REPLACE):
         return
-    # Every POSIX file system but the simplest supports hard links, which never replace an existing name.
-    os.link(old, new, src_dir_fd=at, dst_dir_fd=at, follow_symlinks=False)
-    os.unlink(old, dir_fd=at)
+    try:
+        # Every POSIX file system but the simplest supports hard links, which never replace an existing name.
+        os.link(old, new, src_dir_fd=at, dst_dir_fd=at, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _LACKING:
+            raise
+        _take_reserved(folder, beside, name)
+    else:
+        os.unlink(old, dir_fd=at)
+
+
+def _take_reserved(folder: system.Folder, beside: str, name: bytes) -> None:
+    """Give a file a free name that an empty file reserves first, so that what a rename displaces is ours.
+
+    For FAT and object stores over FUSE, which have neither the call nor hard links. A kill in between leaves the empty file.
+
+    Raises:
+        FileExistsError: The name is taken.
+        OSError: Any other failure.
+    """
+    old, at = system.entry_path(folder, beside)
+    new, _ = system.entry_path(folder, name)
+    system.create_empty(folder, name)
+    try:
+        os.replace(old, new, src_dir_fd=at, dst_dir_fd=at)
+    except OSError:
+        os.unlink(new, dir_fd=at)
+        raise
 
 
 def _renamed(folder: system.Folder, old: str, new: bytes, flags: int) -> bool:

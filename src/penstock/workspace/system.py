@@ -150,6 +150,12 @@ def entry_path(folder: Folder, name: bytes | str) -> tuple[bytes | str, int | No
     return (name, folder) if isinstance(folder, int) else (os.path.join(folder, os.fsdecode(name)), None)
 
 
+def create_empty(folder: Folder, name: bytes) -> None:
+    """Create an empty private file in an open folder. Raises OSError, also if the name is taken."""
+    path, at = entry_path(folder, name)
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | PRIVATE, 0o600, dir_fd=at))
+
+
 def scan_folder(folder: Folder) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
     """Return the entries of an open folder, to be used as a context. Raises OSError."""
     entries = os.scandir(folder)
