@@ -112,6 +112,19 @@ def guarded(root: Path, *allowed: bytes) -> set[str]:
     return {os.path.relpath(path, root) for path in guarded_places(root, *allowed) if not path.endswith("/")}
 
 
+def test_hooks_are_also_there_by_another_spelling(tmp_path: Path) -> None:
+    """On a disk that ignores case, it is the same file."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git/config").write_text(
+        '[core]\n hooksPath = tools/Hooks\n[filter "x"]\n clean = ./tools/cl\u00e9an.sh\n'
+    )
+    (tmp_path / "sub/.git").mkdir(parents=True)
+    (tmp_path / "sub/.git/config").write_text("[core]\n hooksPath = checks\n")
+    for path in ("TOOLS/hooks/pre-commit", "tools/hooks./pre-commit", "tools/cle\u0301an.SH", "sub/CHECKS/pre-commit"):
+        assert "git's configuration names it" in why_unasked_at(str(tmp_path), path.encode())
+    assert why_unasked_at(str(tmp_path), b"tools/hook/pre-commit") == ""
+
+
 def test_a_repository_may_have_any_name(tmp_path: Path) -> None:
     """It may be next to its work tree, bare, with submodules and work trees; a work tree within one is a separate project."""
     root = tmp_path / "root"

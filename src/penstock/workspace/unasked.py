@@ -259,7 +259,7 @@ def why_unasked_at(root: str | bytes, relative: bytes, allowed: Collection[bytes
         why_unasked(relative, above=standing(root), hooks=hooks_elsewhere(root))
         or _listed(name, standing(folder))
         or (_REPOSITORY if _completes_repository(os.fsencode(root), relative) else "")
-        or (_NAMED_BY_GIT if _is_among(path, _named_by_git(_work_tree(folder))) else "")
+        or (_NAMED_BY_GIT if _is_named(path, _named_by_git(_work_tree(folder))) else "")
     )
 
 
@@ -303,7 +303,7 @@ def why_unasked(
     name = relative.rpartition(b"/")[2]
     if name.upper() == b"HEAD" and not name.islower():  # a folder of templates may be called `head`
         return _REPOSITORY
-    return _NAMED_BY_GIT if _is_among(relative, hooks) else _listed(relative, above)
+    return _NAMED_BY_GIT if _is_named(relative, hooks) else _listed(relative, above)
 
 
 def _is_among(relative: bytes, places: Collection[bytes]) -> bool:
@@ -311,10 +311,15 @@ def _is_among(relative: bytes, places: Collection[bytes]) -> bool:
     return any(one in {b".", relative} or relative.startswith(one.rstrip(b"/") + b"/") for one in places)
 
 
+def _is_named(path: bytes, places: Collection[bytes]) -> bool:
+    """Return whether some file system takes a path for one of these places, or for one in them."""
+    return _is_among(_comparable(path), [_comparable(place) for place in places])
+
+
 def _listed(relative: bytes, above: bytes = b"") -> str:
     """Return what runs the file at a path according to the list; empty if nothing does."""
     path = above + (b"" if relative == b"." else relative)
-    plain = "/".join(map(_plain, path.decode("utf-8", "surrogateescape").split("/")))
+    plain = _comparable(path).decode("utf-8", "surrogateescape")
     return next((why for why, places in _WHY.items() if places.search(plain)), "")
 
 
@@ -440,6 +445,12 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError:
         return []
+
+
+def _comparable(path: bytes) -> bytes:
+    """Return a path with each of its names as the laxest file system compares it."""
+    names = path.decode("utf-8", "surrogateescape").split("/")
+    return "/".join(name if name == "." else _plain(name) for name in names).encode("utf-8", "surrogateescape")
 
 
 def _plain(name: str) -> str:
