@@ -418,6 +418,16 @@ def test_items_given_to_a_program_are_passed() -> None:
     ]
 
 
+def test_an_item_is_used_for_its_address_or_length() -> None:
+    """CALL with ADDRESS OF or LENGTH OF uses the item, and through its address the called program may change it."""
+    call = "    CALL 'SUB' USING ADDRESS OF A LENGTH OF B."
+    found = told(program(call, "    GOBACK.", data=("01  A PIC X.", "01  B PIC X.")))
+    assert [(item.name, item.read_lines, item.passed_lines) for item in found.items] == [
+        ("A", (8,), (8,)),
+        ("B", (8,), ()),
+    ]
+
+
 def test_names_that_nothing_declares_are_listed() -> None:
     """Words of the language and names of functions and paragraphs are not listed."""
     found = told(

@@ -6,6 +6,9 @@ from functools import cache
 
 import pytest
 
+from penstock.cobol import scan
+from penstock.cobol.facts import facts
+from penstock.cobol.facts.calls import is_interface
 from penstock.cobol.graph import nodes_named
 
 from .linked import LinkedEstate
@@ -111,6 +114,15 @@ PROCEDURE DIVISION RETURNING Given.
     GOBACK.
 END PROGRAM GIVES.
 """
+TYPED = """\
+class-id Shop.Till inherits type System.Windows.Forms.Form.
+working-storage section.
+01 Panel type Shop.Help.
+01 Box type System.Windows.Forms.TextBox.
+01 Code-Of pic 9(4).
+method-id ShowIt final private.
+procedure division.
+"""
 _FILES = {"classes.cbl": CLASSES, "main.cbl": MAIN}
 
 
@@ -186,3 +198,57 @@ def test_class_control_names_classes_with_or_without_is() -> None:
     estate = LinkedEstate([], {"classes.cbl": CLASSES, "m.cbl": f"PROGRAM-ID. M.\n{control}{body}"}.items(), "free")
     calls = {(edge.target.name, edge.certainty) for edge in estate.graph.edges() if edge.source.name == "M"}
     assert calls == {("ACCOUNT::OPEN-ONE", "is"), ("BASE::AUDIT", "is")}
+
+
+@pytest.mark.proves("C-16")
+@pytest.mark.parametrize(
+    ("statement", "line"),
+    [
+        ("set Panel to new Shop.Help(Code-Of)", 8),
+        ("set Box::Text to type System.Convert::ToString(Code-Of)", 8),
+        ("invoke type Shop.Help::Reset(Code-Of)", 8),
+    ],
+)
+def test_the_name_of_a_type_is_one_word(statement: str, line: int) -> None:
+    """The periods in `Shop.Help` end no sentence, so that what follows the name is used, and nothing is unknown."""
+    source = scan(f"{TYPED}    {statement}\nend method.\nend class.\n", source_format="free")
+    (*_, method) = source.programs
+    assert not facts(source, method).unread
+    assert not source.warnings
+    estate = LinkedEstate([], [("till.cbl", source.code)], "free")
+    uses = [edge for edge in estate.graph.edges() if edge.verb == "reads" and edge.target.name.endswith("CODE-OF")]
+    assert [place.line for edge in uses for place in edge.citations] == [line]
+
+
+@pytest.mark.proves("C-16")
+def test_a_type_in_the_code_is_the_class_of_that_name() -> None:
+    """`type X::m`, `new X` and an item of `type X` need no REPOSITORY: what the object's own class is stays open."""
+    code = "    invoke type Shop.Help::Reset()\n    set Panel to new Shop.Help\n    invoke Panel::Load()\n"
+    methods = "".join(
+        f"method-id {name}.\nprocedure division.\n    goback.\nend method.\n" for name in ("new", "Load", "Reset")
+    )
+    helped = f"class-id Shop.Help.\n{methods}end class.\n"
+    files = [("till.cbl", f"{TYPED}{code}end method.\nend class.\n"), ("help.cbl", helped)]
+    edges = LinkedEstate([], files, "free").graph.edges()
+    assert {(edge.target.name, edge.certainty) for edge in edges if edge.verb == "calls"} == {
+        ("SHOP.HELP::RESET", "is"),
+        ("SHOP.HELP::NEW", "is"),
+        ("SHOP.HELP::LOAD", "may"),
+    }
+    assert is_interface("System.Convert::ToString")
+    assert not is_interface("Shop.Help::Load")
+
+
+@pytest.mark.proves("C-16")
+def test_a_class_has_a_static_part() -> None:
+    """NetCOBOL for .NET has STATIC where others have FACTORY; END STATIC is no statement, and a method uses its own data."""
+    method = "METHOD-ID. A.\nPROCEDURE DIVISION.\n    MOVE 1 TO Made.\nEND METHOD A.\n"
+    parts = [
+        f"{part}.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 {group}.\n   05 Made PIC 9.\n"
+        f"PROCEDURE DIVISION.\n{methods}END {part}.\n"
+        for part, group, methods in (("OBJECT", "Own", method), ("STATIC", "Shared", ""))
+    ]
+    text = f"CLASS-ID. C.\n{''.join(parts)}END CLASS C.\n"
+    assert not scan(text, source_format="free").warnings
+    edges = LinkedEstate([], [("c.cbl", text)], "free").graph.edges()
+    assert [str(edge.target) for edge in edges if edge.verb == "writes"] == ["C.OWN.MADE"]

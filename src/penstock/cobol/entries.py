@@ -10,7 +10,7 @@ import re
 
 from .clauses import FIGURATIVE, SHOWN_CLAUSES, USAGES
 from .lexing import BLOCK, LITERAL, PERIOD, QUOTED
-from .words import DIVISIONS, ENDED, UNITS, vocabulary
+from .words import CLASS_PARTS, DIVISIONS, ENDED, UNITS, vocabulary
 
 _NAME = r"[^\s.'\"(),;]++"
 _DIVISIONS = rf"(?:{DIVISIONS})\s++DIVISION(?![\w-])"
@@ -81,8 +81,8 @@ REMARK_ENDS = re.compile(
 unit; some compilers do without the header of the ENVIRONMENT DIVISION. A COPY in area A ends it, too, as what it brings may be
 that division.
 """
-PARAGRAPHS = vocabulary(
-    "SOURCE-COMPUTER OBJECT-COMPUTER SPECIAL-NAMES REPOSITORY CLASS-CONTROL FILE-CONTROL I-O-CONTROL FACTORY OBJECT"
+PARAGRAPHS = CLASS_PARTS | vocabulary(
+    "SOURCE-COMPUTER OBJECT-COMPUTER SPECIAL-NAMES REPOSITORY CLASS-CONTROL FILE-CONTROL I-O-CONTROL"
 )
 """The words that head a paragraph of the ENVIRONMENT DIVISION or of a class; the entries that follow are in that "section"."""
 DECLARING = PARAGRAPHS | vocabulary("FD SD RD CD SELECT COPY EXEC REPLACE")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # A word that is continued: letters, breaks, letters. One match takes all its pieces.
 _BROKEN = re.compile(rf"{BREAK}(?<=[\w\uff0d-]{BREAK})(?>(?:{BREAK}*+[\w#@$:\uff0d-]++)+)")
+# The name of a type of .NET or Java, after TYPE (OF) or NEW: its periods end no sentence, and what follows them begins none.
+_TYPE = re.compile(r"(?<![\w-])(?:TYPE(?>\s++OF|)|NEW)\s++(?P<type>[A-Z_]\w*+(?>(?:\.[A-Z_]\w*+)+))")
 _UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 WORD = r"[^\s.'\"(),;=<>+*/&]++"
@@ -109,14 +111,16 @@ _KINDS: dict[str, TokenKind] = {
 
 
 def fold(code: str) -> str:
-    r"""Return the code in upper case, of the same length, with words that continue on the next line made whole.
+    r"""Return the code in upper case, of the same length, with continued words and the names of types made whole.
 
     Only a to z are folded: `str.upper` turns some letters into two (`ß`), and the offsets would no longer be those of
     the code. The breaks of a broken word are moved behind it: `PER\x1fFORM` becomes
-    `PERFORM\x1f`, so that an expression for PERFORM finds it where it begins.
+    `PERFORM\x1f`, so that an expression for PERFORM finds it where it begins. In `TYPE SHOP.TILL` and `NEW SHOP.TILL`
+    the period reads as `_`, so that the name is one word; `spelled` returns it as it is.
     """
     folded = code.upper() if code.isascii() else code.translate(_UPPER)
-    return _BROKEN.sub(_whole, folded) if BREAK in folded else folded
+    folded = _BROKEN.sub(_whole, folded) if BREAK in folded else folded
+    return _TYPE.sub(lambda named: named[0].replace(".", "_"), folded)
 
 
 def spelled(code: str, start: int, end: int) -> str:

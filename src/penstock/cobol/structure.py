@@ -27,6 +27,7 @@ from .procedure import Dialect, Procedure, dialect
 from .program import Copy, unquoted
 from .replacing import rewritten
 from .verbs import BEGINS, VERBS
+from .words import CLASS_PARTS
 
 if TYPE_CHECKING:
     from .source import Lookup
@@ -409,8 +410,7 @@ class _Walk:
         A name that no open program has ends the innermost one: a misspelt END PROGRAM must not leave everything
         open.
         """
-        # FACTORY and OBJECT are parts of a class, not programs.
-        if not self._stack or entry["unit"] in {"FACTORY", "OBJECT"}:
+        if not self._stack or entry["unit"] in CLASS_PARTS:  # not a program
             return
         self._division = self._section = ""
         start = entry.start("ends")

@@ -15,7 +15,9 @@ DIVISIONS = "IDENTIFICATION|ID|ENVIRONMENT|DATA|PROCEDURE"
 """The divisions, as alternatives of an expression; ID is short for the first."""
 UNITS = "PROGRAM|FUNCTION|CLASS|METHOD|INTERFACE"
 """What a paragraph such as PROGRAM-ID names, as alternatives."""
-ENDED = f"{UNITS}|FACTORY|OBJECT"
+CLASS_PARTS = vocabulary("FACTORY OBJECT STATIC")
+"""What a class is divided into; STATIC is NetCOBOL's for .NET."""
+ENDED = f"{UNITS}|{'|'.join(sorted(CLASS_PARTS))}"
 """What END ends: units, and the parts of a class."""
 TERMINATORS = frozenset(
     f"END-{verb}"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ..program import key
 from ..reading import BREAK
 from ..reserved import CONFIGURATION
+from ..words import CLASS_PARTS
 from .data import OuterData
 from .expanding import expand
 from .item_clauses import pieces
@@ -154,8 +155,8 @@ _held = lru_cache(maxsize=4)(_Held)
 
 
 def _part(whole: Program, line: int) -> tuple[int, int]:
-    """Return the first line, and the line after the last, of the OBJECT or FACTORY of a class that contains a line."""
-    begins = [entry.line for entry in whole.entries if entry.word in {"FACTORY", "OBJECT"}]
+    """Return the first line, and the line after the last, of the part of a class, such as its OBJECT, that contains a line."""
+    begins = [entry.line for entry in whole.entries if entry.word in CLASS_PARTS]
     return max((one for one in begins if one < line), default=whole.start_line), min(
         (one for one in begins if one >= line), default=whole.end_line + 1
     )

@@ -46,7 +46,8 @@ _OF_THE_SYSTEM = "SYSTEM "
 """The prefix for CALL SYSTEM and a name: a service of the operating system, identified by both words."""
 # Prefixes, as vendors reserve them: the routines are too many to list.
 _OF_SYSTEMS_WORDS = "MQ CEE DSN DFH IGZ ILB EZA OCESQL MYSQL_ CBL_ C$ ADABAS DBNTRY SYS$ LIB$ SMG$ STR$ OTS$ COB$ RDB$"
-_OF_SYSTEMS = (*_OF_SYSTEMS_WORDS.split(), _OF_THE_SYSTEM)
+_OF_PLATFORMS = ("SYSTEM.", "MICROSOFT.", "JAVA.")
+_OF_SYSTEMS = (*_OF_SYSTEMS_WORDS.split(), *_OF_PLATFORMS, _OF_THE_SYSTEM)
 _FUNCTION = re.compile(r"(?<![\w-])FUNCTION(?![\w-])", re.IGNORECASE)
 _OTHERS = re.compile(r"(?<![\w-])(?:CLASS|INTERFACE|PROGRAM|PROPERTY)(?![\w-])", re.IGNORECASE)
 """The words that begin the other entries of a REPOSITORY."""

@@ -32,7 +32,8 @@ _CLASS = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(
-    r"OBJECT\s++REFERENCE(?>\s++(?:FACTORY\s++(?:OF|IN)\s++|)(?P<class>(?!(?:VALUE|ONLY|OCCURS|GLOBAL|EXTERNAL)\b)[^\s.,;]++)|)",
+    r"OBJECT\s++REFERENCE(?>\s++(?:FACTORY\s++(?:OF|IN)\s++|)(?P<class>(?!(?:VALUE|ONLY|OCCURS|GLOBAL|EXTERNAL)\b)[^\s.,;]++)|)"
+    r"|(?<![\w-])TYPE\s++(?P<type>[A-Z_]\w*+(?>(?:\.[A-Z_]\w*+)*))",
     re.IGNORECASE,
 )
 _INHERITS = re.compile(r"INHERITS\s++(?>FROM\s++|)(?>TYPE\s++|)(['\"]?)([^\s.'\"]++)", re.IGNORECASE)
@@ -68,10 +69,10 @@ def class_names(source: ScannedSource, program: Program, rows: Sequence[EntryRow
         for found in _CLASS.finditer(code) if section in _NAMED else ():
             name = found["name"] or found["local"]
             outside.setdefault(key(name), key(found["outside"] or found["named"] or name))
-        reference = _REFERENCE.search(code) if "REFERENCE" in code.upper() else None
+        reference = _REFERENCE.search(code)
         words = code.split(None, 2)
         if reference and len(words) > 1:
-            references.setdefault(key(words[1]), set()).add(key(reference["class"] or ""))
+            references.setdefault(key(words[1]), set()).add(key(reference["class"] or reference["type"] or ""))
     whole = next((one for one in (program, *around) if one.kind == "class"), None)
     if whole is None:
         return ClassNames(outside, references, "", ())
@@ -88,14 +89,16 @@ def invocations(code: Code, known: ClassNames | None, reaching: Reaching) -> Ite
     if known is None:
         return
     for said in code.said:
-        if said.verb == "INVOKE" and len(said.keys) > 2 and said.keys[2] != ":":
+        if said.verb == "INVOKE" and len(said.keys) > 2 and ":" not in said.keys[2:4]:
             yield from _invoked(code, said, known, reaching)
         for at, word in enumerate(said.keys):
             if word == ":" and said.keys[at + 1 : at + 2] == (":",) and at + 2 < len(said.keys):
                 yield from _inline(code, said, at, known)
-            elif word == "NEW" and at + 1 < len(said.keys) and said.keys[at + 1] in known.outside:
-                name = f"{known.outside[said.keys[at + 1]]}{METHOD}NEW"
-                yield call_in(code, said, name, given(said, at + 1), Receiver(), is_sure=True)
+            elif word == "NEW" and at + 1 < len(said.keys):
+                made = said.keys[at + 1]
+                if made in known.outside or "." in made:  # a name with periods is that of a type itself
+                    name = f"{known.outside.get(made, made)}{METHOD}NEW"
+                    yield call_in(code, said, name, given(said, at + 1), Receiver(), is_sure=True)
 
 
 def _invoked(code: Code, said: ReadStatement, known: ClassNames, reaching: Reaching) -> Iterator[ProgramCall]:
@@ -125,7 +128,8 @@ _QUOTES = "'\""
 def _inline(code: Code, said: ReadStatement, at: int, known: ClassNames) -> Iterator[ProgramCall]:
     """Yield the calls that `object::method` at its first colon may be; of chained methods, only the first is known."""
     target = said.keys[at - 1]
-    classes, is_sure = _classes(target, known)
+    is_type = at > 1 and said.keys[at - 2] == "TYPE"
+    classes, is_sure = ((known.outside.get(target, target),), True) if is_type else _classes(target, known)
     method = key(said.texts[at + 2].strip(_QUOTES))
     passed, back = given(said, at + 2), around(said, at - 1)
     for name in classes:

@@ -303,9 +303,13 @@ class References:
         if self._current is not None:
             self._operand(" ".join(said.texts[at:end]), role)
         keys = said.keys
+        measured = keys[at - 2] if at > 1 and keys[at - 1] == "OF" and keys[at - 2] in _MEASURED else ""
+        if (
+            measured and role == PASS
+        ):  # the item is asked for its length or address; through this the program may change it
+            role = READ | (PASS if measured == "ADDRESS" else NONE)
         meanings = self._note(keys[at], keys[at + 2 : end : 2], role, said.line_at(at))
         if meanings:
-            measured = keys[at - 2] if at > 1 and keys[at - 1] == "OF" and keys[at - 2] in _MEASURED else ""
             is_opened = end < len(keys) and keys[end] == "("
             self._mentions.append(
                 Mention(
