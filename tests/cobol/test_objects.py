@@ -252,3 +252,18 @@ def test_a_class_has_a_static_part() -> None:
     assert not scan(text, source_format="free").warnings
     edges = LinkedEstate([], [("c.cbl", text)], "free").graph.edges()
     assert [str(edge.target) for edge in edges if edge.verb == "writes"] == ["C.OWN.MADE"]
+
+
+@pytest.mark.proves("C-16")
+@pytest.mark.parametrize("heading", ["IDENTIFICATION DIVISION.\n", "ID DIVISION.", ""])
+def test_a_part_of_a_class_may_have_an_identification_division(heading: str) -> None:
+    """`ID DIVISION. OBJECT.` begins no program of its own: what the part declares belongs to the class, whose methods use it."""
+    method = "ID DIVISION.\nMETHOD-ID. A.\nPROCEDURE DIVISION.\n    MOVE 1 TO Made.\nEND METHOD A.\n"
+    parts = (
+        f"{heading} {part}.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 {item} PIC 9.\nPROCEDURE DIVISION.\n{code}END {part}.\n"
+        for part, item, code in (("FACTORY", "Other", ""), ("OBJECT", "Made", method))
+    )
+    source = scan(f"ID DIVISION.\nCLASS-ID. C.\n{''.join(parts)}END CLASS C.\n", source_format="free")
+    assert [(one.kind, one.called) for one in source.programs] == [("class", "C"), ("method", "C::A")]
+    edges = LinkedEstate([], [("c.cbl", source.code)], "free").graph.edges()
+    assert [str(edge.target) for edge in edges if edge.verb == "writes"] == ["C.MADE"]

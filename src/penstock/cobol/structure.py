@@ -109,6 +109,7 @@ _MAX_DEPTH = 12
 """The maximum depth of nested copybooks that are searched for the header that a COPY supplies."""
 
 
+_HEADS_PART = re.compile(rf"[\s.]*+(?:{'|'.join(sorted(CLASS_PARTS))})\s*+\.")
 _MACHINES = frozenset({"SOURCE-COMPUTER", "OBJECT-COMPUTER"})
 
 
@@ -363,7 +364,9 @@ class _Walk:
         start, name = entry.start("division"), entry["division"].split(None, 1)[0]
         if name == "ID":
             name = "IDENTIFICATION"
-        draft = self._begin(start) if name == "IDENTIFICATION" else self._draft(start)
+        # Each part of a class may have an IDENTIFICATION DIVISION of its own: `ID DIVISION. OBJECT.`
+        is_new = name == "IDENTIFICATION" and not _HEADS_PART.match(self._folded, entry.end())
+        draft = self._begin(start) if is_new else self._draft(start)
         draft.close_division(start)
         draft.divisions.append((name, start, -1))
         self._division, self._section = name, ""
