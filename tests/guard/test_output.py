@@ -283,6 +283,55 @@ def test_methods_partials_and_objects_that_are_called(store: Store) -> None:
         assert len(asyncio.run(wrap_tool(later, "t", store=store)())) <= 28_000
 
 
+@pytest.mark.parametrize("reason", ["No home folder", "The disk is full."])
+def test_the_reason_why_nothing_is_kept_is_a_sentence(reason: str) -> None:
+    """Faults end with a full stop, and mistakes in settings without one."""
+    assert guarding.not_kept(reason).startswith(f"The rest could not be kept: {reason.rstrip('.')}. Use ")
+
+
+@pytest.mark.proves("G-4")
+def test_decorators_of_a_class_may_come_first(store: Store) -> None:
+    """Other frameworks take either order; what cannot be called is refused where it is written, not where it is used."""
+
+    class Tool:
+        @functools.partial(wrap_tool, store=store)
+        @classmethod
+        def of_class(cls) -> str:
+            """Return much."""
+            return cls.__name__ + LARGE
+
+        @functools.partial(wrap_tool, store=store)
+        @staticmethod
+        async def static() -> str:
+            return LARGE
+
+    for tool in (Tool, Tool()):
+        guarded = tool.of_class()
+        assert len(guarded) <= 28_000
+        assert "Tool 'of_class'" in guarded
+        assert whole(store, guarded) == "Tool" + LARGE
+        assert len(asyncio.run(tool.static())) <= 28_000
+    assert Tool.of_class.__doc__ == "Return much."
+    with pytest.raises(CallerError, match=r"^wrap_tool takes a function, not <property object"):
+        wrap_tool(property(len), store=store)  # type: ignore[type-var]
+
+
+@pytest.mark.proves("G-4")
+def test_a_partial_has_the_name_and_the_kind_of_its_function(store: Store) -> None:
+    """Whoever asks whether a tool is to be awaited is told, and its notice names it."""
+
+    async def fetch(url: str) -> str:
+        return url * 10_000
+
+    async def stream() -> AsyncIterator[str]:
+        yield LARGE
+
+    wrapped = wrap_tool(functools.partial(functools.partial(fetch), "http://x "), store=store)
+    assert inspect.iscoroutinefunction(wrapped)
+    assert "Tool 'fetch'" in asyncio.run(wrapped())
+    assert inspect.isasyncgenfunction(wrap_tool(functools.partial(stream), store=store))
+
+
 @pytest.mark.proves("G-4")
 def test_a_coroutine_stays_one(store: Store) -> None:
     """An async tool is awaited as before."""

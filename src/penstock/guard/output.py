@@ -164,7 +164,7 @@ def _as_kept(output: str, store: Store | None) -> str:
 
 def not_kept(reason: str) -> str:
     """Return the sentence for a notice whose whole could not be kept, with `reason` clipped and made inert."""
-    return f"The rest could not be kept: {escape.clip(reason)} {fitting.NARROWER}"
+    return f"The rest could not be kept: {escape.clip(reason).rstrip('.')}. {fitting.NARROWER}"
 
 
 # One store per process and URL: SQLite connections do not survive a fork, so the key includes the process.
@@ -242,9 +242,9 @@ def wrap_tool(
 ) -> F:
     """Return `fn` with its results guarded; its name, docstring, signature and annotations are kept (G-4).
 
-    Functions, coroutine functions, generators of both kinds and callable objects are accepted. A result that is not text is
-    returned unchanged if its text form fits, and as guarded text otherwise. The texts of a generator count as one result: they
-    are yielded one by one if they fit together, and otherwise as one guarded text.
+    Functions, coroutine functions, generators of both kinds, class and static methods and callable objects are accepted. A result
+    that is not text is returned unchanged if its text form fits, and as guarded text otherwise. The texts of a generator count as
+    one result: they are yielded one by one if they fit together, and otherwise as one guarded text.
 
     Args:
         fn: The tool. One that bounds itself (its `bounds_itself` is true) is returned unchanged (G-8).
@@ -255,13 +255,25 @@ def wrap_tool(
 
     Returns:
         A function of the same kind as `fn`: a coroutine function for a coroutine function, and so on.
+
+    Raises:
+        CallerError: `fn` cannot be called.
     """
+    if isinstance(fn, classmethod | staticmethod):  # a decorator below ours, in the body of a class
+        method = wrap_tool(fn.__func__, tool_name, store=store, limits=limits, dialect=dialect)
+        return cast("F", type(fn)(method))
+    if not callable(fn):
+        raise CallerError(f"wrap_tool takes a function, not {escape.clip(repr(fn))}")
     # A bound method gets the attribute from its object, for all of its methods.
     if getattr(getattr(fn, "__self__", fn), "bounds_itself", False):
         return fn
-    name = tool_name or str(getattr(fn, "__name__", "tool"))
+    call: Any = fn
+    while isinstance(call, functools.partial):  # which has neither the name nor the kind of its function
+        call = call.func
+    name = tool_name or str(getattr(call, "__name__", "tool"))
     wrap = _Wrap(fn, lambda text: guard_output(text, name, store=store, limits=limits, dialect=dialect))
-    call = fn if inspect.isroutine(fn) else getattr(fn, "__call__", fn)  # noqa: B004 - a callable object
+    if not inspect.isroutine(call):
+        call = getattr(call, "__call__", call)  # noqa: B004 - a callable object
     if inspect.isasyncgenfunction(call):
         wrapped = wrap.stream
     elif inspect.isgeneratorfunction(call):
