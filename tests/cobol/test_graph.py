@@ -22,8 +22,6 @@ from penstock.cobol.graph.export import edges_csv, nodes_csv
 from penstock.cobol.graph.values import CitedLine
 from penstock.cobol.program import key
 
-from .linked import LinkedEstate
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -429,21 +427,6 @@ def test_a_condition_means_every_item_that_has_it() -> None:
     assert [str(node) for node in nodes_named(graph, "TWO.DONE")] == ["TWO.SWITCH"]
     copies = graph_of({"a/TWO.cbl": texts["TWO"], "b/TWO.cbl": texts["TWO"]})
     assert len(nodes_named(copies, "TWO.DONE")) == 2
-
-
-@pytest.mark.proves("C-17")
-def test_the_name_of_a_file_means_those_of_a_region_and_of_programs() -> None:
-    """A program of the region and a batch program may call one file alike: neither hides the other."""
-    online = (
-        "PROGRAM-ID. ON.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 R PIC X(9).\nPROCEDURE DIVISION.\n"
-        "    EXEC CICS READ FILE('STOCK') INTO(R) END-EXEC\n    GOBACK.\n"
-    )
-    batch = (
-        "PROGRAM-ID. OFF.\nENVIRONMENT DIVISION.\nINPUT-OUTPUT SECTION.\nFILE-CONTROL.\n    SELECT STOCK ASSIGN STK.\n"
-        "DATA DIVISION.\nFILE SECTION.\nFD STOCK.\n01 S PIC X(9).\nPROCEDURE DIVISION.\n    OPEN INPUT STOCK\n    GOBACK.\n"
-    )
-    graph = LinkedEstate([], [("on.cbl", online), ("off.cbl", batch)], "free").graph
-    assert [str(node) for node in nodes_named(graph, "stock")] == ["OFF.STOCK", "STOCK"]
 
 
 def test_a_section_stands_for_its_paragraphs() -> None:

@@ -138,8 +138,8 @@ def impact(
 def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list[NodeId]:
     """Return the things that have a name, ordered by kind and name.
 
-    An exact match takes precedence over names that end with it, except for files, and these over the other names by which a
-    program is called; the field of a copybook includes its instances, a level 88 means its item, and a section its paragraphs.
+    An exact match takes precedence over names that end with it, and these over the other names by which a program is called;
+    the field of a copybook includes its instances, a level 88 means its item, and a section its paragraphs.
     """
     wanted = plain_path(name.strip()).upper()
     nodes = [node for node in graph.nodes() if kind is None or node.kind == kind]
@@ -151,8 +151,6 @@ def nodes_named(graph: EstateGraph, name: str, kind: Kind | None = None) -> list
         found += of_section
     # After a qualifier, or after the folders of a file.
     ends = tuple(f"{mark}{wanted}" for mark in (".", METHOD, "/"))
-    if any(node.kind == "file" for node in found):  # that of a region has no qualifier, those of programs have one
-        found += [node for node in nodes if node.kind == "file" and node.name.upper().endswith(f".{wanted}")]
     found = found or [*(node for node in nodes if node.name.upper().endswith(ends)), *of_section]
     found = found or [
         node
