@@ -267,3 +267,20 @@ def test_a_part_of_a_class_may_have_an_identification_division(heading: str) -> 
     assert [(one.kind, one.called) for one in source.programs] == [("class", "C"), ("method", "C::A")]
     edges = LinkedEstate([], [("c.cbl", source.code)], "free").graph.edges()
     assert [str(edge.target) for edge in edges if edge.verb == "writes"] == ["C.MADE"]
+
+
+@pytest.mark.proves("C-16")
+def test_a_method_may_have_a_source_of_its_own() -> None:
+    """NetCOBOL compiles `METHOD-ID. M OF C` alone; the class has a prototype of it, which is no method, and SELF is the class."""
+    begun = "METHOD-ID. Store PROTOTYPE.\nPROCEDURE DIVISION.\nEND METHOD Store.\n"
+    told = "METHOD-ID. Tell.\nPROCEDURE DIVISION.\n    GOBACK.\nEND METHOD Tell.\n"
+    files = [
+        ("c.cbl", f"CLASS-ID. C.\nOBJECT.\nPROCEDURE DIVISION.\n{begun}{told}END OBJECT.\nEND CLASS C.\n"),
+        ("store.cbl", 'METHOD-ID. Store OF C.\nPROCEDURE DIVISION.\n    INVOKE SELF "Tell".\nEND METHOD Store.\n'),
+    ]
+    edges = [edge for edge in LinkedEstate([], files, "free").graph.edges() if edge.verb in {"part of", "calls"}]
+    assert {f"{edge.source} {edge.verb} {edge.target} {edge.citations[0].path}" for edge in edges} == {
+        "C::STORE part of C store.cbl",
+        "C::TELL part of C c.cbl",
+        "C::STORE calls C::TELL store.cbl",
+    }

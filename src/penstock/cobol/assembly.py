@@ -189,7 +189,7 @@ def _program(draft: Draft, lines: CodeLines, folded: str, start_line: int, end_l
         kind=draft.kind,
         start_line=start_line,
         end_line=end_line,
-        parent=draft.parent.name if draft.parent else None,
+        parent=draft.parent.name if draft.parent else draft.of or None,
         is_common=draft.parent is not None and _is_common(draft, folded),
         has_external_name=draft.external is not None,
         using=draft.using,

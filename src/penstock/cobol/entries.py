@@ -18,7 +18,7 @@ _UNITS = f"(?:{ENDED})"
 _IDS = rf"(?:{UNITS})-ID(?![\w-])"
 _ATTRIBUTE = (
     r"(?:(?:IS|INITIAL|COMMON|RECURSIVE|REENTRANT|PROGRAM|PROTOTYPE|EXTERNAL|FINAL|OVERRIDE|STATIC)(?![\w-])"
-    rf"|AS\s++(?P<external>{LITERAL}|{_NAME})|INHERITS(?>\s++FROM|)(?>\s++TYPE(?=\s++[A-Z])|)\s++(?:{LITERAL}|{_NAME}))"
+    rf"|AS\s++(?P<external>{LITERAL}|{_NAME})|OF\s++(?P<of>{_NAME})|INHERITS(?>\s++FROM|)(?>\s++TYPE(?=\s++[A-Z])|)\s++(?:{LITERAL}|{_NAME}))"
 )
 # EXTERN, STDCALL or a mnemonic name: the calling convention, before the parameters; Fujitsu says WITH C LINKAGE
 _CONVENTION = (

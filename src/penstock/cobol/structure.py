@@ -66,7 +66,9 @@ class Draft:
     identified: bool = False
     """Whether the PROGRAM-ID (or FUNCTION-ID and the like) of a program was seen."""
     is_described: bool = False
-    """Whether PROGRAM-ID says that the program is elsewhere (EXTERNAL, PROTOTYPE)."""
+    """Whether PROGRAM-ID says that the program is elsewhere (EXTERNAL, PROTOTYPE); so METHOD-ID."""
+    of: str = ""
+    """The class of a method with a source of its own: `METHOD-ID. STORE OF CUSTOMER`."""
     closed: bool = False
     """Whether END PROGRAM was seen."""
     end: int = -1
@@ -395,7 +397,9 @@ class _Walk:
             self._division, self._section = "IDENTIFICATION", ""
         draft.kind = kind
         draft.identified = True
-        if kind in {"program", "function"}:
+        if kind == "method" and entry["of"] is not None:
+            draft.of = self._name(entry, "of")
+        if kind in {"program", "function", "method"}:
             named = max(entry.end("name"), start)
             draft.is_described = _ELSEWHERE.search(self._folded, named, entry.end()) is not None
         if entry["name"] is not None:

@@ -75,7 +75,7 @@ def class_names(source: ScannedSource, program: Program, rows: Sequence[EntryRow
             references.setdefault(key(words[1]), set()).add(key(reference["class"] or reference["type"] or ""))
     whole = next((one for one in (program, *around) if one.kind == "class"), None)
     if whole is None:
-        return ClassNames(outside, references, "", ())
+        return ClassNames(outside, references, key(program.parent or "") if program.kind == "method" else "", ())
     outside.setdefault(key(whole.name), key(whole.name))
     headers = [source.code[entry.start : entry.end] for entry in whole.entries if entry.word == "CLASS-ID"]
     above = [found[2] for header in headers for found in _INHERITS.finditer(header)]
