@@ -287,6 +287,24 @@ def test_a_handoff_begins_a_session(tree: Path, tmp_path: Path) -> None:
     assert folder.returncode == 3  # refused like everything that is not a file
 
 
+@pytest.mark.proves("S-9")
+@pytest.mark.parametrize("is_partly_told", [False, True])
+def test_of_what_a_handoff_does_not_say_nothing_is_said(tree: Path, tmp_path: Path, is_partly_told: bool) -> None:
+    """Other agents name the files that they changed, not what these held. That makes no file unreadable."""
+    (tree / "same.py").write_text("x")
+    told = [{"path": "same.py", "digest": sha256(b"x").hexdigest()}] if is_partly_told else []
+    gone = [{"path": "gone.py", "action": "modified"}] if is_partly_told else []
+    history = [{"path": "app.py", "action": "modified"}, *told, *gone]
+    (tmp_path / "handoff.json").write_text(json.dumps({"sessionId": "x", "fileHistory": history}))
+    (tmp_path / "script.json").write_text(json.dumps([{"say": "Done."}]))
+    how = ["--root", str(tree), "--model", f"scripted:{tmp_path / 'script.json'}"]
+    said = penstock(tmp_path, "run", "--from", str(tmp_path / "handoff.json"), *how).stderr
+    assert "unreadable" not in said
+    which = "the other changed files" if is_partly_told else "the changed files"
+    assert f"The handoff does not say what {which} held, so they were not compared with the disk." in said
+    assert ("Files since the session stopped: 1 same, 1 missing." in said) is is_partly_told
+
+
 @pytest.mark.proves("S-12")
 def test_a_store_that_fails_names_the_session_that_it_keeps(
     tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -67,20 +67,22 @@ def take_up(handoff: Handoff, file: str, root: str, agent: Agent) -> str:
     evidence = f"of session {escape.clip(handoff.session_id)}, from {escape.clip(file)}"
     agent.feed(HandedOff(handoff=json.loads(encode(handoff)), text=words, reason="manual", evidence=evidence))
     with closing(Root(root)) as looking:
-        found = verify(looking, tracked_by(handoff))
+        compared = verify(looking, tracked_by(handoff))
         # Earlier changes are handed on again, until the disk shows what the first session found.
         changed = handed_on(looking, handoff)
     if changed:
         agent.record(CHANGED, {"files": [file.to_dict() for file in changed]})
     if isinstance(agent.tools, Toolbox):
         agent.tools.changes.note(*changed)
-    if found:
-        elsewhere = f"\nNone of them is under {escape.clip(root)}: if you mean another folder, name it with --root."
-        is_elsewhere = all(item.state == "missing" for item in found)
-        return report(found, dialect=agent.session.dialect) + (elsewhere if is_elsewhere else "")
-    if handoff.modified_files:
-        return "The handoff does not say what the changed files held, so they were not compared with the disk."
-    return "The handoff names no file that was changed."
+    # Another agent's handoff says which files it changed, not what they held: of those only that they are gone can be told.
+    found = [item for item in compared if item.tracked.sha256 or item.state != "unreadable"]
+    said = [report(found, dialect=agent.session.dialect)] if found else []
+    if compared and all(item.state == "missing" for item in compared):
+        said.append(f"None of them is under {escape.clip(root)}: if you mean another folder, name it with --root.")
+    if len(found) < len(compared) or (handoff.modified_files and not compared):
+        which = "the other changed files" if found else "the changed files"
+        said.append(f"The handoff does not say what {which} held, so they were not compared with the disk.")
+    return "\n".join(said) or "The handoff names no file that was changed."
 
 
 def tracked_by(handoff: Handoff) -> list[Tracked]:
