@@ -1259,6 +1259,101 @@ def test_a_data_set_of_a_dd_of_the_system_is_used_by_a_program_that_has_a_file_o
     }
 
 
+def test_a_called_program_has_the_dds_of_the_step_that_runs_its_caller() -> None:
+    """At any depth, as certain as the calls; a program that is not called has none, and a dynamic call `may` bring it."""
+    reader = b"""       PROGRAM-ID. %s.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT RATES ASSIGN TO %s.
+       DATA DIVISION.
+       FILE SECTION.
+       FD RATES.
+       01 A-RATE PIC X(80).
+       PROCEDURE DIVISION.
+       MAIN-PART.
+           OPEN INPUT RATES.
+           READ RATES.
+           CLOSE RATES.
+           GOBACK.
+"""
+    caller = b"""       PROGRAM-ID. %s.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01 W-NAME PIC X(8).
+       PROCEDURE DIVISION.
+       MAIN-PART.
+           %s
+           GOBACK.
+"""
+    choice = b"""IF W-NAME = 'A' MOVE 'GETTAX' TO W-NAME
+           ELSE MOVE 'MIDDLE' TO W-NAME END-IF
+           CALL W-NAME."""
+    jcl = b"""//J JOB 1
+//S EXEC PGM=TOP
+//RATES DD DSN=PAY.RATES,DISP=SHR
+//TAXES DD DSN=PAY.TAXES,DISP=SHR
+//SPARE DD DSN=PAY.SPARE,DISP=SHR
+"""
+    graph = graph_of(
+        {
+            "top.cbl": caller % (b"TOP", b"CALL 'MIDDLE'. CALL 'CHOOSES'."),
+            "middle.cbl": caller % (b"MIDDLE", b"CALL 'GETRATE'. CALL 'TOP'."),
+            "chooses.cbl": caller % (b"CHOOSES", choice),
+            "getrate.cbl": reader % (b"GETRATE", b"RATES"),
+            "gettax.cbl": reader % (b"GETTAX", b"TAXES"),
+            "getspare.cbl": reader % (b"GETSPARE", b"SPARE"),
+            "j.jcl": jcl,
+        }
+    )
+    found = {
+        f"{edge.source} {edge.verb} {edge.target} {edge.certainty}": edge
+        for edge in graph.edges()
+        if edge.target.kind == "dataset"
+    }
+    assert set(found) == {
+        "GETRATE.RATES bound to PAY.RATES is",
+        "J.S reads PAY.RATES is",
+        "GETTAX.RATES bound to PAY.TAXES may",
+        "J.S reads PAY.TAXES may",
+        "J.S reads PAY.SPARE may",
+    }
+    cited = found["GETRATE.RATES bound to PAY.RATES is"].citations
+    assert {line.path for line in cited} == {"j.jcl", "top.cbl", "middle.cbl", "getrate.cbl"}
+
+
+def test_a_called_program_may_have_the_dds_of_a_step_that_may_run_its_caller() -> None:
+    """Two programs have the name that the step runs, and one of them calls a third."""
+    reader = b"""       PROGRAM-ID. GETRATE.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT RATES ASSIGN TO RATES.
+       DATA DIVISION.
+       FILE SECTION.
+       FD RATES.
+       01 A-RATE PIC X(80).
+       PROCEDURE DIVISION.
+       MAIN-PART.
+           READ RATES.
+           GOBACK.
+"""
+    top = b"       PROGRAM-ID. TOP.\n       PROCEDURE DIVISION.\n       MAIN-PART.\n           %s\n           GOBACK.\n"
+    jcl = b"//J JOB 1\n//S EXEC PGM=TOP\n//RATES DD DSN=PAY.RATES,DISP=SHR\n"
+    files = {
+        "a/top.cbl": top % b"CALL 'GETRATE'.",
+        "b/top.cbl": top % b"CONTINUE.",
+        "getrate.cbl": reader,
+        "j.jcl": jcl,
+    }
+    found = {
+        f"{edge.source} {edge.verb} {edge.target} {edge.certainty}"
+        for edge in graph_of(files).edges()
+        if edge.target.kind == "dataset"
+    }
+    assert found == {"GETRATE.RATES bound to PAY.RATES may", "J.S reads PAY.RATES may"}
+
+
 def test_a_binder_writes_its_library_whatever_its_disposition() -> None:
     """DISP=SHR of a library does not say what happens to its member."""
     jcl = b"""//J JOB 1

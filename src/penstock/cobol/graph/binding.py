@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _DIRECTED = "each call here directs the file to another"
 _SET = "a script sets the variable that names the file"
+_CALLED = "it is the file of a program that may be called"
 _ELSEWHERE = "only the SELECT names it, and programs in other folders have a file of that name"
 
 
@@ -62,9 +63,22 @@ class Binding:
         for member in members:
             for call in member.calls:
                 self._controlled.setdefault(call.program, []).append((member.path, call))
+        self._having: dict[str, set[int]] = {}
+        """The parts with files that may have each DD name."""
+        for number, part in enumerate(parts):
+            for dd in chain.from_iterable(file.dds for file in part.files):
+                self._having.setdefault(dd, set()).add(number)
+        self._numbers = {part.name: number for number, part in enumerate(parts) if part.kind == "program"}
+        self._calls: dict[str, list[EstateEdge]] = {}
+        """The calls of each program to programs that are here."""
+        self._below: dict[str, dict[int, EstateEdge]] = {}
+        """What `_called_by` has found."""
 
     def add(self, all_jobs: Iterable[jobs.EstateJob]) -> None:
         """Add what the steps of all jobs do with data sets, and the files that programs find without a job."""
+        for edge in self._drawing.of_verb("calls"):
+            if edge.certainty != "unknown" and edge.target.name in self._numbers:
+                self._calls.setdefault(edge.source.name, []).append(edge)
         of_jobs = [[step for step in job.steps if not step.is_expanded] for job in all_jobs]
         self._browse(list(chain.from_iterable(of_jobs)))
         for steps in of_jobs:
@@ -153,10 +167,44 @@ class Binding:
                 is_sure = not doubt or (runs_one and all(verb in way for way in ways))
                 said = why or ("" if is_sure else doubt)
                 done[verb] = said and done.get(verb, said)
+        for number, call in self._called_below(use):
+            files = [file for file in self._parts[number].files if use.dd in file.dds]
+            doubt = "" if call.certainty == "is" else _CALLED
+            self._bind_files(use._replace(citations=(*use.citations, *call.citations)), number, files, doubt)
+            is_here = True
+            for verb, why in jobs.direction(use, files):
+                done[verb] = (why or doubt) and done.get(verb, why or doubt)
         # JCL says whether a data set is new or old, but seldom whether it is read or written: the programs of the step do.
         for verb, why in (done if is_here else dict(jobs.direction(use, ()))).items():
             citations = (*use.citations, *use.step.citations)
             self._drawing.add(EstateEdge(use.step.node, verb, use.data_set, "may" if why else "is", citations, why))
+
+    def _called_below(self, use: jobs.StepDataSet) -> Iterator[tuple[int, EstateEdge]]:
+        """Yield the programs with files of a DD that those of its step call, at any depth: they have the DDs of the step, too."""
+        having: AbstractSet[int] = self._having.get(use.dd, frozenset())
+        for program in use.step.step.programs if having else ():
+            found = self._callees.called(program.upper())
+            own = {number for number, _ in found}
+            for caller in sorted(own):
+                below = self._called_by(self._parts[caller].name)
+                for number in sorted(below.keys() & having - own):
+                    is_sure = not self._callees.doubt(program.upper(), found)
+                    yield number, below[number] if is_sure else below[number]._replace(certainty="may")
+
+    def _called_by(self, program: str) -> dict[int, EstateEdge]:
+        """Return the programs that one calls, at any depth, each with the calls that lead there as one edge, the surest."""
+        if program not in self._below:
+            found = self._below[program] = {}
+            sures: tuple[Certainty, ...] = ("is", "may")
+            for sure in sures:
+                waiting = [(program, ()), *((edge.target.name, edge.citations) for edge in found.values())]
+                for caller, cited in waiting:
+                    for call in self._calls.get(caller, ()):
+                        number = self._numbers[call.target.name]
+                        if number not in found and call.certainty in ("is", sure):
+                            found[number] = call._replace(certainty=sure, citations=(*cited, call.citations[0]))
+                            waiting.append((call.target.name, found[number].citations))
+        return self._below[program]
 
     def _bind_files(self, use: jobs.StepDataSet, number: int, files: Sequence[FileBinding], doubt: str) -> None:
         """Bind files of a program to the data set that a step gives to them; `doubt` is why it may not run that program."""

@@ -11,6 +11,8 @@ from ..facts.data import WHOLE
 from .values import RANK
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .values import CitedLine, EstateEdge, NodeId, Verb
 
 
@@ -34,6 +36,10 @@ class Drawing:
             ways = tuple(dict.fromkeys((*(ways or (WHOLE,)), *(edge.ways or (WHOLE,)))))
         self._edges[said] = surer._replace(ways=ways)
         self._cited.setdefault(said, dict.fromkeys(known.citations)).update(dict.fromkeys(edge.citations))
+
+    def of_verb(self, verb: Verb) -> Iterator[EstateEdge]:
+        """Yield the edges of a verb so far, with the citations of one saying."""
+        return (edge for (_, said, _), edge in self._edges.items() if said == verb)
 
     def edges(self) -> tuple[EstateEdge, ...]:
         """Return the edges that were added, each once."""
