@@ -74,6 +74,15 @@ def test_a_column_is_told_with_what_can_be_asked_for(capsys: pytest.CaptureFixtu
     assert "is a column" not in capsys.readouterr().out
 
 
+def test_who_asks_for_a_column_that_grows_is_not_sent_to_its_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """`--grow` takes fields alone, so only those that the column meets are named."""
+    assert main(["impact", "bill.due_date", ESTATE, "--grow", "2"]) == 1
+    asked = "No field is known to be stored in it or read from it."
+    assert capsys.readouterr().out == f"bill.due_date is a column of MW.BILL. {asked}\n"
+    assert main(["impact", "payment.bill_number", ESTATE, "--grow", "2"]) == 1
+    assert "Ask for a field that is stored in it or read from it: MWB040.PAY-BILL-NUMBER." in capsys.readouterr().out
+
+
 def test_a_file_is_named_once_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Programs of one name are told apart by their files, which a citation names anyway; another program's file stays."""
     data = ("01 F-A PIC X(3).", "01 F-B PIC X(3).")

@@ -216,7 +216,7 @@ def _nothing(name: str, kind: Kind | None, estate: DrawnEstate) -> str:
         return escape.show_argument(
             f"There is no {kind} of the name {name}: it is the name of a {' and a '.join(others)}."
         )
-    if told := _column_of(name, estate.graph):
+    if told := _column_of(name, kind, estate.graph):
         return escape.show_argument(told)
     nodes = [node for node in estate.graph.nodes() if kind is None or node.kind == kind]
     last = {node.name.rpartition(".")[2]: node for node in nodes}
@@ -226,13 +226,15 @@ def _nothing(name: str, kind: Kind | None, estate: DrawnEstate) -> str:
     return escape.show_argument(f"There is {what} of the name {name} in {counted(len(estate.files), 'file')}.{hint}")
 
 
-def _column_of(name: str, graph: EstateGraph) -> str:
+def _column_of(name: str, kind: Kind | None, graph: EstateGraph) -> str:
     """Return that a name is a column of a table, with what can be asked for instead; empty if it is none."""
     from penstock.cobol.graph import column_named
 
     tables, fields = column_named(graph, name)
     if not tables:
         return ""
-    held = ", ".join(fields[:_MAX_NAMES])
-    ways = f", or a field that is stored in it or read from it: {held}" if held else ""
-    return f"{name} is a column of {' and '.join(tables[:_MAX_NAMES])}. Ask for the table{ways}."
+    ways = [] if kind == "field" else ["the table"]
+    if fields:
+        ways.append(f"a field that is stored in it or read from it: {', '.join(fields[:_MAX_NAMES])}")
+    asked = f"Ask for {', or '.join(ways)}." if ways else "No field is known to be stored in it or read from it."
+    return f"{name} is a column of {' and '.join(tables[:_MAX_NAMES])}. {asked}"
