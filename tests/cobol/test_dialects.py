@@ -407,7 +407,7 @@ def test_what_the_system_says_does_not_come_from_the_console() -> None:
     found = read(
         *("DATA DIVISION.", "WORKING-STORAGE SECTION.", "77  H HANDLE OF WINDOW.", "PROCEDURE DIVISION.", "MAIN."),
         *("    ACCEPT A FROM ENVIRONMENT 'PATH'.", "    ACCEPT B FROM CENTURY-DATE.", "    ACCEPT C FROM SYSTEM-INFO."),
-        *("    ACCEPT D FROM DATE-AND-TIME.", "    ACCEPT E FROM ESCAPE KEY."),
+        *("    ACCEPT D FROM DATE-AND-TIME.", "    ACCEPT E FROM ESCAPE KEY.", "    ACCEPT F FROM LINES."),
         *("    DISPLAY 'X' UPON H.", "    DISPLAY 'V' UPON ENVIRONMENT-NAME.", "    GOBACK."),
     )
     assert {one.name: one.io_type for one in (*found.inputs, *found.outputs)} == {
@@ -415,6 +415,7 @@ def test_what_the_system_says_does_not_come_from_the_console() -> None:
         "CENTURY-DATE": "clock",
         "DATE-AND-TIME": "clock",
         "ESCAPE": "environment",
+        "LINES": "environment",
         "SYSTEM-INFO": "environment",
         "SYSOUT": "console",
         "ENVIRONMENT-NAME": "environment",
