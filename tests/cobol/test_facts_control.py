@@ -322,6 +322,14 @@ def test_what_stands_in_a_copybook_is_outside_and_keeps_what_it_performs_alive()
     assert [(call.target, call.line, call.copybook) for call in found.calls] == [("SUB9", 10, "CODE1")]
 
 
+def test_a_section_whose_paragraphs_are_in_a_missing_copybook_is_not_dead() -> None:
+    """Its header alone is in the source, and what is performed may be in the copybook."""
+    found = told(
+        program("MAIN.", "    PERFORM GET-IT.", "    GOBACK.", "ACCESS SECTION.", "COPY GONE.", "OURS.", "    EXIT.")
+    )
+    assert [one.name or one.section for one in found.paragraphs if one.dead] == ["OURS"]
+
+
 def test_a_missing_copybook_of_code_is_a_doubt() -> None:
     """Its code may perform paragraphs that nothing else performs."""
     found = told(program("MAIN.", "    GOBACK.", "OURS.", "    DISPLAY 'A'.", "    GOBACK.", "COPY GONE."))
@@ -595,6 +603,23 @@ def test_what_is_left_after_a_failure_is_told_is_an_error_too() -> None:
         alone = told(program("MAIN.", *lines, "    GOBACK.", "BAD.", "    EXIT.")).errors
         assert "DISPLAY 'ROW'" not in {one.action for one in alone}
         assert "DISPLAY 'END'" in {one.action for one in alone}
+
+
+def test_what_is_done_unless_the_data_ended_handles_no_failure() -> None:
+    """`IF NOT END-OF-FILE` is followed by the work itself; an ELSE is what is done at the end."""
+    select = "       FILE-CONTROL.\n           SELECT F ASSIGN TO FDD FILE STATUS IS ST.\n       DATA DIVISION."
+    data = ("01 ST PIC XX.", "    88 ST-END VALUE '10'.", "01 F2 PIC X.")
+    for condition in ("NOT ST-END", "F2 = 'Y' AND NOT ST-END", "ST NOT = '10'"):
+        for otherwise, said in (
+            ("", (condition, None)),
+            ("ELSE PERFORM LAST", (f"{condition} … ELSE", "PERFORM LAST")),
+        ):
+            lines = (f"    IF {condition} PERFORM WORK", f"    {otherwise} END-IF.", "    GOBACK.", "WORK.", "LAST.")
+            text = program("MAIN.", *lines, data=data).replace("       DATA DIVISION.", select)
+            (found,) = told(text).errors
+            assert (found.condition.removeprefix("IF "), found.action) == said
+    (found,) = told(program("MAIN.", "    IF SQLCODE > 100 DISPLAY 'E'.", "    GOBACK.")).errors
+    assert found.action == "DISPLAY 'E'"
 
 
 def test_each_outcome_that_an_evaluate_names_is_an_error_but_success() -> None:

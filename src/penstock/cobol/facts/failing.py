@@ -30,6 +30,7 @@ _PHRASES = {
 }
 _ABENDS = frozenset({"CEE3ABD", "CEE3AB2", "ILBOABN0", "ABEND", "CBLABN0"})
 _FINE = frozenset({"ZERO", "ZEROS", "ZEROES", "SPACES", "SPACE", "", "NORMAL", "MQCC-OK"})
+_NO_MORE = frozenset({"10", "100", "+100"})  # a file status and the SQLCODEs that say that there is no further record
 _ZERO = re.compile(r"[+-]?0+")
 _NAME = re.compile(r"[A-Z][\w-]*", re.IGNORECASE)
 _NEGATED = frozenset({"NOT", "<>", ">", "<", "UNEQUAL"})
@@ -178,14 +179,17 @@ def _failing(rule: BranchRule) -> Branch | None:
 
 
 def _is_fine(said: Iterable[str], condition: str) -> bool:
-    """Return whether a condition holds after success: it compares with a value that means that, without a negation.
+    """Return whether a condition holds after success: it compares with a value that means that, without a negation, or denies the
+    end of the data, as in `IF NOT END-OF-FILE`.
 
     Args:
         said: The condition, and the meanings of its level 88s.
         condition: The condition in capitals.
     """
     values = {"".join(found).strip().upper() for text in said for found in _VALUE.findall(text)}
-    return any(map(_is_success, values)) and not _is_negated(condition)
+    if any(map(_is_success, values)):
+        return not _is_negated(condition)
+    return not values.isdisjoint(_NO_MORE) and _is_negated(condition) and {"<", ">"}.isdisjoint(condition.split())
 
 
 def _is_success(value: str) -> bool:

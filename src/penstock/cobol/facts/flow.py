@@ -113,6 +113,8 @@ def flow(
         said = "the ways through this program are too many to follow: no code is called dead"
         notes.append(Warned(program.start_line, said))
     dead = _dead(program, edges, falls, live) if complete else {}
+    for at in _unwritten(code, copybooks):
+        dead.pop(at, None)
     if complete:  # only from paragraphs whose end control passes, not from those that are only performed
         into = [following if at in run_over else None for at, following in enumerate(into)]
     if not complete:
@@ -448,6 +450,14 @@ class _Reached(NamedTuple):
     """Those past whose end it may run at all."""
     is_complete: bool
     """Whether all paths were followed."""
+
+
+def _unwritten(code: Code, copybooks: Sequence[CopybookUse]) -> set[int]:
+    """Return the sections that hold nothing before a COPY that was not found: the paragraphs that are performed are in there."""
+    lines = {use.line for use in copybooks if not use.found and use.division == "PROCEDURE" and use.copybook is None}
+    written = {said.paragraph for said in code.said if said.verb != "COPY"}
+    held = {code.paragraph(line) for line in lines} - written
+    return {at for at in held if at >= 0 and not code.program.paragraphs[at].name}
 
 
 def _behind_missing(code: Code, copybooks: Sequence[CopybookUse], ends: Ends) -> list[int]:
