@@ -508,6 +508,36 @@ def test_on_a_full_disk_a_store_is_opened_for_reading(tmp_path: Path, monkeypatc
         assert store.facts()["read_only"] == "false"
 
 
+def test_writes_that_were_not_merged_are_read_from_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a disk that may not be written SQLite would leave them out without a word."""
+    with closing(SqliteStore(str(tmp_path / "store"))) as made:
+        made.append("s", 0, "asked", {"text": "x"})
+        shutil.copytree(tmp_path / "store", tmp_path / "killed")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "access", lambda *_: False)
+        with pytest.raises(StoreFault, match=r"not merged yet\. A copy on another disk can be read: --store FOLDER"):
+            SqliteStore(str(tmp_path / "killed"))
+    shutil.copytree(tmp_path / "killed", tmp_path / "copy")
+    with closing(SqliteStore(str(tmp_path / "copy"))) as copy:
+        assert [record.data["text"] for record in copy.events("s")] == ["x"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="on Windows a disk is not asked")
+def test_a_disk_that_becomes_read_only_is_named(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite says "disk I/O error"; Linux makes a file system read-only if its disk fails."""
+    failed = sqlite3.OperationalError("disk I/O error")
+    failed.sqlite_errorname = "SQLITE_IOERR_WRITE"
+    assert (fault := store._translated(failed)).code == "io_error"
+    assert "disk I/O error" in str(fault)
+
+    def refused(_: int) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(os, "utime", refused)
+    assert (fault := store._translated(failed)).code == "read_only"
+    assert str(fault) == f"{store.path} can only be read: its disk has become read-only."
+
+
 @pytest.mark.parametrize("where", ["the folder", "the database"])
 def test_where_a_store_has_no_room_to_begin_nothing_is_there_to_remove(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

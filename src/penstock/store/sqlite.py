@@ -184,9 +184,8 @@ class SqliteStore(FileTables):
         # `immutable` makes SQLite ignore the log next to the database. Writes that were not merged would silently be missing.
         log = f"{self._database}-wal"
         if os.path.exists(log) and os.path.getsize(log):
-            raise StoreFault(
-                "read_only", f"{self.path} is read-only and holds writes that were not merged yet."
-            ) from why
+            said = f"{self.path} is read-only and holds writes that were not merged yet."
+            raise StoreFault("read_only", f"{said} A copy on another disk can be read: --store FOLDER.") from why
         self._read_only = True
         self._connection = self._opened(f"file:{_quoted(self._database)}?mode=ro&immutable=1")
         if self._check_version() < len(schema.SQLITE):
@@ -475,6 +474,9 @@ class SqliteStore(FileTables):
             return Damaged(f"{self._database} is damaged: {error}. `{check}` names what.")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
             return StoreFault("busy", f"Another program holds {self._database}: {error}.")
+        # SQLite does not say why a write failed. Linux makes a file system read-only if its disk fails.
+        if name.startswith("SQLITE_IOERR") and self._is_read_only_disk():
+            return StoreFault("read_only", f"{self.path} can only be read: its disk has become read-only.")
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
             return StoreFault("read_only", f"{self.path} can only be read: {error}.")
         return StoreFault("io_error", f"{self.path}: {error}.")
@@ -495,6 +497,18 @@ class SqliteStore(FileTables):
                 return False
             left = os.fstatvfs(self._folder.descriptor)
             return left.f_bavail == 0 or (left.f_files > 0 and left.f_favail == 0)
+        return False
+
+    def _is_read_only_disk(self) -> bool:
+        """Return whether the file system of the store takes nothing any more."""
+        if sys.platform == "win32" or self._guard < 0:
+            return False
+        try:
+            os.utime(
+                self._guard
+            )  # a try, because the flags of a mount need not say it: newer kernels leave ext4's as they were
+        except OSError as error:
+            return error.errno == errno.EROFS
         return False
 
     # ── sessions and removal ─────────────────────────────────────────────────────────────────────────────────────
