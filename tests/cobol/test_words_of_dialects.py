@@ -45,6 +45,23 @@ def test_a_phrase_behind_unlock_is_that_of_the_statement_that_unlocks() -> None:
         ]
 
 
+def test_an_item_with_the_name_of_a_verb_of_other_dialects_is_no_verb() -> None:
+    """A compiler that takes `01 SERVICE` does not reserve the word: it is an operand, even where a statement could begin."""
+    code = (
+        "    CALL 'X' USING W",
+        "        SERVICE",
+        "        Y.",
+        "    DISPLAY 'A', SERVICE.",
+        "    COMMIT.",
+        "    GOBACK.",
+    )
+    entries = ("01 W PIC X.", "01 SERVICE PIC X.", "01 Y PIC X.")
+    source = scan(program(*code, data=entries))
+    assert verbs(one(source)) == ["CALL", "DISPLAY", "COMMIT", "GOBACK"]
+    items = facts(source, one(source)).items
+    assert [(item.read_lines, item.passed_lines) for item in items] == [((), (9,)), ((12,), (10,)), ((), (11,))]
+
+
 def test_threads_are_locked_waited_for_and_stopped_and_elsewhere_these_words_are_names() -> None:
     """Nothing behind a STOP THREAD without a handle is done; WAIT and LOCK may be paragraphs and items."""
     source = scan(

@@ -549,6 +549,8 @@ def dialect(folded: str, areas: tuple[int, ...] = ()) -> Dialect:
     """
     found = verbs_of(folded)
     handlers = _HANDLERS | dict.fromkeys(found.verbs, Procedure._dialect) if found.verbs else _HANDLERS
+    if found.names:
+        handlers = {verb: handler for verb, handler in handlers.items() if verb not in found.names}
     if found.has_status:
         handlers = handlers | {"ON": Procedure._status}
     return Dialect(handlers, found.one_word, found.shop, Unended(folded, areas))

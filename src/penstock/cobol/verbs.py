@@ -69,6 +69,10 @@ _DECLARED_SHOP = re.compile(r"(?<![\w#-])(?:0?[1-9]|[1-4]\d|66|77|78|88)\s++(#[A
 """Words with a # are not in the language: unless an item has such a name, they are statements of a shop's own preprocessor
 (`#ERROR code text`), of which only the beginning is known."""
 
+_ITEMS = re.compile(
+    rf"\.\s++(?:0?[1-9]|[1-4]\d|77)\s++(?P<name>{'|'.join(sorted(DIALECT))})(?![\w-])"  # an entry follows a period
+)
+
 PHRASE = re.compile(
     r"(?>(?P<not>NOT\s++)|)(?:(?>AT\s++|)(?P<AT_END>END)|(?>AT\s++|)(?P<AT_END_OF_PAGE>END-OF-PAGE|EOP)|(?P<INVALID_KEY>INVALID(?>\s++KEY|))"
     r"|(?>ON\s++|)(?P<ON_SIZE_ERROR>SIZE\s++ERROR)|(?>ON\s++|)(?P<ON_OVERFLOW>OVERFLOW)|(?P<ON_EXCEPTION>(?>ON\s++|)EXCEPTION|ON\s++ERROR))(?![\w-])"
@@ -120,6 +124,8 @@ class SourceVerbs(NamedTuple):
     """The words that are a sentence when they are alone, including those of the language."""
     shop: frozenset[str] = frozenset()
     """The words of a shop's own preprocessor among `verbs`."""
+    names: frozenset[str] = frozenset()
+    """The verbs of some dialects that are items here: a compiler that takes them as names does not reserve them."""
     has_status: bool = False
     """Whether ON begins the status of a database statement."""
 
@@ -130,12 +136,12 @@ def verbs_of(folded: str) -> SourceVerbs:
     Args:
         folded: The whole code, folded.
     """
-    found = SourceVerbs()
+    found = SourceVerbs(names=frozenset(_ITEMS.findall(folded)))
     if ("IDMS" in folded or "SCHEMA" in folded) and _IDMS.search(folded):
         # FINISH alone ends the run unit, and is not a paragraph.
-        found = SourceVerbs(NAVIGATION, SENTENCES | NAVIGATION, has_status=True)
+        found = found._replace(verbs=NAVIGATION, one_word=SENTENCES | NAVIGATION, has_status=True)
     elif ("SCHEMA" in folded or "DATA-BASE" in folded) and _SETS.search(folded):
-        found = SourceVerbs(NETWORK, SENTENCES | NETWORK, has_status=True)
+        found = found._replace(verbs=NETWORK, one_word=SENTENCES | NETWORK, has_status=True)
     if "-TRANSACTION" in folded:
         said = {*_TRANSACTION.findall(folded)} - {*_NAMED_SO.findall(folded)}
         if len(said) > 1:  # one alone may be a paragraph that control falls into
