@@ -1968,6 +1968,16 @@ def test_a_column_comes_from_the_table_that_it_names(
 
 
 @pytest.mark.proves("C-16")
+def test_a_host_variable_of_a_missing_copybook_takes_its_column_too() -> None:
+    """The columns behind it stay those of their own host variables."""
+    query = "    EXEC SQL SELECT P.ID, SUM(F.QTY) INTO :GONE, :A FROM PARTS P, FIRMS F END-EXEC."
+    text = sources.program(query, name="P", data=("01  A PIC 9(4).",))
+    drawn = graph_of({"p.cbl": text.encode()}).drawn
+    found = {f"{edge.source.name} {edge.target.name} {edge.certainty}" for edge in drawn if edge.verb == "moves to"}
+    assert found == {"FIRMS P.A is"}
+
+
+@pytest.mark.proves("C-16")
 @pytest.mark.parametrize(
     ("value", "indicator"),
     [(":X OF H", ":I OF H"), (":X OF H INDICATOR ", ":I OF H"), (":H.X ", ":H.I"), (":H.X", ":I")],

@@ -106,6 +106,8 @@ def _sql(one: SqlOperation, cursors: dict[str, SqlOperation], program: DrawnProg
         fields = list(_fields(one.writes, indicators, program))
         said = columns(asked.text) if len(tables) > 1 else ()
         for field, own in zip(fields, said if len(said) == len(fields) else [None] * len(fields), strict=True):
+            if field is None:
+                continue
             of = tables if own is None else [table for table in tables if table.name in own]
             why = "" if own is not None and len(own) == 1 and asked.is_sure else several
             for table in of:
@@ -114,7 +116,7 @@ def _sql(one: SqlOperation, cursors: dict[str, SqlOperation], program: DrawnProg
         sent = _sent(one)
         certainty: Certainty = "is" if one.operation != "MERGE" else "may"
         why = "" if certainty == "is" else "a MERGE takes some values to compare with"
-        for field in _fields(sent, indicators, program):
+        for field in filter(None, _fields(sent, indicators, program)):
             yield EstateEdge(field, "moves to", tables[0], certainty, cited, why)
 
 
@@ -180,14 +182,12 @@ def _sent(one: SqlOperation) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_NAMES.findall(text[: where.start()] if where else text)))
 
 
-def _fields(names: Sequence[str], indicators: set[str], program: DrawnProgram) -> Iterator[NodeId]:
-    """Yield the fields that host variables name, without indicators."""
+def _fields(names: Sequence[str], indicators: set[str], program: DrawnProgram) -> Iterator[NodeId | None]:
+    """Yield the fields that host variables name, without indicators; None for a name that nothing here declares."""
     for name in names:
         if key(name) not in indicators:
             group, _, item = name.rpartition(".")
-            field = _field(f"{item} OF {group}" if group else item, program)
-            if field is not None:
-                yield field
+            yield _field(f"{item} OF {group}" if group else item, program)
 
 
 def _field(text: str, program: DrawnProgram) -> NodeId | None:
