@@ -27,10 +27,10 @@ FLAGS = [
     "--disable-sync",
 ]
 STORIES = ("story", "hostile", "large")
-SHAPES = {"light": (1280, "light"), "dark": (1280, "dark"), "narrow": (390, "light"), "narrow dark": (390, "dark")}
+SHAPES = {"narrow dark": (390, "dark"), "narrow": (390, "light"), "light": (1280, "light"), "dark": (1280, "dark")}
 ALL_SHAPES = ("story", "overview")
 """The pages that are checked in all four shapes; the others have the same style."""
-TWO_SHAPES = ("light", "narrow dark")
+TWO_SHAPES = ("narrow dark", "light")
 """The shapes in which all pages are checked: both widths and both colour schemes."""
 MAX_LOADS = 5
 """How often a page is loaded until it is painted in time: a busy machine slows single loads."""
@@ -173,6 +173,13 @@ def plain(browser: Browser, seen: Seen, address: str) -> dict[str, Any]:
     }
 
 
+def give_shape(page: Page, shape: str) -> None:
+    """Give a page the width and the colours of a shape."""
+    width, scheme = SHAPES[shape]
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
+
+
 def is_at_once(painted: dict[str, list[float]]) -> bool:
     """Return whether the large page took less than a fifth of a second, or twice what the small one took, each at its best."""
     return min(painted["large"]) < max(200, 2 * min(painted["story"]))
@@ -184,33 +191,28 @@ def main(chromium: str, folder: str, *pictures: str) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
 
-        def page_of(shape: str) -> Page:
-            width, scheme = SHAPES[shape]
-            return seen.watch(browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme))
-
-        names = sorted(path.stem for path in Path(folder).glob("*.html"))
-        for shape in SHAPES:
-            page = page_of(shape)  # one tab for all pages of a shape: starting it takes longer than a page
-            for name in names if shape in TWO_SHAPES else ALL_SHAPES:
-                page.goto(f"file://{folder}/{name}.html")
-                told["shapes"][f"{name} {shape}"] = page.evaluate(WIDTHS)
-                told["faults"][f"{name} {shape}"] = page.evaluate(FAULTS)
-                if name in STORIES:
+        page = seen.watch(browser.new_page())  # one tab for all: starting it takes longer than a page
+        for file in sorted(Path(folder).glob("*.html")):
+            give_shape(page, "narrow dark")
+            page.goto(f"file://{file}")
+            # It changes its shape as on a screen that is turned, which is quicker than to load it anew; below it is loaded wide.
+            for shape in SHAPES if file.stem in ALL_SHAPES else TWO_SHAPES:
+                give_shape(page, shape)
+                told["shapes"][f"{file.stem} {shape}"] = page.evaluate(WIDTHS)
+                told["faults"][f"{file.stem} {shape}"] = page.evaluate(FAULTS)
+                if file.stem in STORIES:
                     page.keyboard.press("Home")
                     page.locator("#chart").hover()
                 told["acted"].append(
                     page.evaluate("() => [window.acted ?? null, document.images.length, document.scripts.length]")
                 )
-            page.close()
+        give_shape(page, "light")
         for name in ("story", "large"):
-            page = page_of("light")
+            page.mouse.move(0, 0)  # else it points at a turn of the next page
             page.goto(f"file://{folder}/{name}.html")
             told[f"typed {name}"] = typed(page)
             told[f"pointed {name}"] = pointed(page)
-            page.close()
         told["plain"] = plain(browser, seen, f"file://{folder}/story.html")
-        page = page_of("light")
-        page.goto(f"file://{folder}/story.html")  # a tab starts only once, and that is not the page's time
         painted: dict[str, list[float]] = {"story": [], "large": []}
         for _ in range(MAX_LOADS):
             for name, loads in painted.items():
