@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _PAGE_BYTES = 4_096
 _READ_BYTES = 1 << 20
-_DAMAGES, _SHORT_DAMAGES = 1_000, 40
+_DAMAGES, _SHORT_DAMAGES = 1_000, 20
 
 
 # ── what there is ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -264,14 +264,14 @@ def cuts(recorded: Recorded, generator: random.Random, *, long: bool) -> list[in
     """Where the log is cut: both sides of each record's end (or of some), and a sample."""
     size = len(recorded.log)
     ends = {kept.end + step for kept in recorded.kept for step in (-1, 0, 1) if 0 <= kept.end + step <= size}
-    near = ends if long else set(generator.sample(sorted(ends), 12))
-    return sorted(near | set(generator.sample(range(size), 60 if long else 12)))
+    near = ends if long else set(generator.sample(sorted(ends), 6))
+    return sorted(near | set(generator.sample(range(size), 60 if long else 6)))
 
 
 def last_bytes(recorded: Recorded, generator: random.Random, *, long: bool) -> list[int]:
     """Each byte of the last records, or a sample."""
     every = range(recorded.kept[-_LAST - 1].end, len(recorded.log) + 1)
-    return list(every) if long else sorted(generator.sample(every, 30))
+    return list(every) if long else sorted(generator.sample(every, 15))
 
 
 class _Part(NamedTuple):

@@ -32,9 +32,9 @@ from penstock.workspace.root import Root
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_EDITS, _SHORT_EDITS = 10_000, 200
+_EDITS, _SHORT_EDITS = 10_000, 100
 """Our edits in each scene of ours."""
-_SAVES, _SHORT_SAVES = 5_000, 150
+_SAVES, _SHORT_SAVES = 5_000, 75
 """Their saves, and files that are created."""
 _PAUSE_SECONDS = 0.05
 _SHORT_PAUSE_SECONDS = 0.01
