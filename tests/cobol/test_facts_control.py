@@ -620,6 +620,8 @@ def test_what_is_done_unless_the_data_ended_handles_no_failure() -> None:
             assert (found.condition.removeprefix("IF "), found.action) == said
     (found,) = told(program("MAIN.", "    IF SQLCODE > 100 DISPLAY 'E'.", "    GOBACK.")).errors
     assert found.action == "DISPLAY 'E'"
+    failed = ("    IF SQLCODE = 0 CONTINUE", "    ELSE IF SQLCODE NOT = 100 DISPLAY 'E'.")
+    assert "DISPLAY 'E'" in {one.action for one in told(program("MAIN.", *failed, "    GOBACK.")).errors}
 
 
 def test_each_outcome_that_an_evaluate_names_is_an_error_but_success() -> None:

@@ -109,13 +109,14 @@ def _checks(rules: Iterable[BranchRule]) -> Iterator[ErrorSite]:
     """
     failed: dict[int, set[str]] = {}  # by the line of the first statement after a failure, what was tested
     for rule in rules:
-        branch = _failing(rule)
+        tested = _tested(rule)
+        has_failed = not tested.isdisjoint(failed.get(rule.line, ()))
+        branch = _failing(rule, has_failed=has_failed)
         if rule.verb == "EVALUATE":
             yield from (_checked(rule, one) for one in _outcomes(rule) if one is not branch)
         yield _checked(rule, branch)
         handling = [branch] if branch else []
-        tested = _tested(rule)
-        if handling == [*rule.branches[:1]] and not tested.isdisjoint(failed.get(rule.line, ())):
+        if handling == [*rule.branches[:1]] and has_failed:
             handling += rule.branches[1:]
             for other in rule.branches[1:]:
                 yield _checked(rule, other)
@@ -162,7 +163,7 @@ def _checked(rule: BranchRule, branch: Branch | None) -> ErrorSite:
     return ErrorSite(rule.check, said, action, rule.line, rule.end_line, rule.paragraph)
 
 
-def _failing(rule: BranchRule) -> Branch | None:
+def _failing(rule: BranchRule, *, has_failed: bool) -> Branch | None:
     """Return the branch that is taken after a failure; None if the condition leaves failures to what follows it.
 
     `IF STATUS = '00'` fails in its ELSE, `IF STATUS NOT = '00'` and `IF SQLCODE < 0` in their THEN, an EVALUATE in
@@ -173,23 +174,36 @@ def _failing(rule: BranchRule) -> Branch | None:
     # An EVALUATE lists the expected outcomes: the rest is failure.
     if rule.verb != "IF":
         return next((branch for branch in rule.branches if branch.label.upper() == "WHEN OTHER"), rule.branches[-1])
-    if _is_fine([rule.condition, *(meaning for _, meaning in rule.meanings)], rule.condition.upper()):
+    said = [rule.condition, *(meaning for _, meaning in rule.meanings)]
+    condition = rule.condition.upper()
+    # After a failure, `IF SQLCODE NOT = 100` asks for the true errors; elsewhere, the work goes on if the data has not ended.
+    if _is_fine(said, condition) or (not has_failed and _goes_on(said, condition)):
         return rule.branches[1] if len(rule.branches) > 1 else None
     return rule.branches[0]
 
 
 def _is_fine(said: Iterable[str], condition: str) -> bool:
-    """Return whether a condition holds after success: it compares with a value that means that, without a negation, or denies the
-    end of the data, as in `IF NOT END-OF-FILE`.
+    """Return whether a condition holds after success: it compares with a value that means that, without a negation.
 
     Args:
         said: The condition, and the meanings of its level 88s.
         condition: The condition in capitals.
     """
-    values = {"".join(found).strip().upper() for text in said for found in _VALUE.findall(text)}
-    if any(map(_is_success, values)):
-        return not _is_negated(condition)
-    return not values.isdisjoint(_NO_MORE) and _is_negated(condition) and {"<", ">"}.isdisjoint(condition.split())
+    return any(map(_is_success, _values(said))) and not _is_negated(condition)
+
+
+def _goes_on(said: Iterable[str], condition: str) -> bool:
+    """Return whether a condition denies the end of the data and compares with no success: `IF NOT END-OF-FILE`; the arguments are
+    those of `_is_fine`.
+    """
+    values = _values(said)
+    is_denied = _is_negated(condition) and {"<", ">"}.isdisjoint(condition.split())
+    return is_denied and not values.isdisjoint(_NO_MORE) and not any(map(_is_success, values))
+
+
+def _values(said: Iterable[str]) -> set[str]:
+    """Return the literals and words of conditions, in capitals."""
+    return {"".join(found).strip().upper() for text in said for found in _VALUE.findall(text)}
 
 
 def _is_success(value: str) -> bool:
