@@ -486,6 +486,8 @@ def test_the_id_of_a_rule_depends_on_words_not_on_lines() -> None:
         ("F-STATUS NOT = '00' AND F-STATUS NOT = '02'", "DISPLAY 'THEN'"),
         ("NOT (F-STATUS NOT = '00') AND (F-STATUS NOT = '02')", "DISPLAY 'THEN'"),
         ("NOT F-STATUS = '00' AND NOT F-STATUS = '02'", "DISPLAY 'THEN'"),
+        ("F-STATUS = '00' AND (F-KEY < F-LAST OR F-KEY = 'Z')", "DISPLAY 'ELSE'"),
+        ("F-STATUS > '00' AND F-KEY < F-LAST", "DISPLAY 'THEN'"),
     ],
 )
 def test_a_negation_of_a_negation_is_a_case_of_success(condition: str, action: str) -> None:

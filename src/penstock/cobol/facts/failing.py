@@ -33,7 +33,9 @@ _FINE = frozenset({"ZERO", "ZEROS", "ZEROES", "SPACES", "SPACE", "", "NORMAL", "
 _NO_MORE = frozenset({"10", "100", "+100"})  # a file status and the SQLCODEs that say that there is no further record
 _ZERO = re.compile(r"[+-]?0+")
 _NAME = re.compile(r"[A-Z][\w-]*", re.IGNORECASE)
-_NEGATED = frozenset({"NOT", "<>", ">", "<", "UNEQUAL"})
+_NEGATED = frozenset({"NOT", "<>", "UNEQUAL"})
+_ORDERED = frozenset({"<", ">"})
+_JOINED = re.compile(r"\b(?:AND|OR)\b")
 _ACTION_CHARS = 200
 _NOT_ALL = re.compile(r"NOT\b(.*)", re.DOTALL)
 _MOST_NEGATIONS = 8  # that are read one within another: each takes the time of the whole condition
@@ -197,8 +199,7 @@ def _goes_on(said: Iterable[str], condition: str) -> bool:
     those of `_is_fine`.
     """
     values = _values(said)
-    is_denied = _is_negated(condition) and {"<", ">"}.isdisjoint(condition.split())
-    return is_denied and not values.isdisjoint(_NO_MORE) and not any(map(_is_success, values))
+    return _is_negated(condition) and not values.isdisjoint(_NO_MORE) and not any(map(_is_success, values))
 
 
 def _values(said: Iterable[str]) -> set[str]:
@@ -212,13 +213,20 @@ def _is_success(value: str) -> bool:
 
 
 def _is_negated(condition: str) -> bool:
-    """Return whether a comparison is negated; a NOT before all of it negates it once more, as in `NOT (STATUS NOT = "00")`."""
+    """Return whether a comparison is negated; a NOT before all of it negates it once more, as in `NOT (STATUS NOT = "00")`.
+
+    `SQLCODE < 0` negates success; the `<` of `STATUS = "00" AND LAST < KEY` compares other things.
+    """
     negations = 0
     while (
         negations < _MOST_NEGATIONS and (found := _NOT_ALL.fullmatch(condition)) and _is_one(inner := found[1].strip())
     ):
         condition, negations = inner, negations + 1
-    return (negations + (not _NEGATED.isdisjoint(condition.replace("(", " ").split()))) % 2 == 1
+    is_negated = not _NEGATED.isdisjoint(condition.replace("(", " ").split()) or any(
+        not _ORDERED.isdisjoint(part.split()) and any(map(_is_success, _values([part])))
+        for part in _JOINED.split(condition)
+    )
+    return (negations + is_negated) % 2 == 1
 
 
 def _is_one(condition: str) -> bool:
