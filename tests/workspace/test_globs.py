@@ -119,6 +119,20 @@ def test_an_empty_result_says_what_a_wider_form_finds(
 
 
 @pytest.mark.proves("L-1")
+@pytest.mark.parametrize(
+    ("name", "pattern"), [("cafe\u0301.txt", "caf\u00e9.txt"), ("caf\u00e9.txt", "cafe\u0301.txt")]
+)
+def test_a_name_may_be_composed_otherwise(tmp_path: Path, name: str, pattern: str) -> None:
+    """Both look the same, and whoever lists one of them is not told that there is none."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / name).write_text("needle")
+    tools = Tools(tmp_path)
+    call = f'A wider form finds 1 file: list_files(pattern="{name}", recursive=True)'
+    assert tools.list_files(pattern).splitlines()[-1].endswith(call)
+    assert f'a wider form finds 1 file: search(pattern="needle", glob="{name}")' in tools.search("needle", glob=pattern)
+
+
+@pytest.mark.proves("L-1")
 def test_a_search_in_no_file_says_which_glob_finds_some(tree: Path) -> None:
     """A glob tied to a folder that the path already names matches no file; "no match" alone would be believed."""
     tools = Tools(tree)

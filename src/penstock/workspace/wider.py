@@ -71,7 +71,17 @@ def find_wider(root: Root, path: str, asked: FileQuery, deadline: Deadline) -> W
 
 
 def _forms(asked: FileQuery) -> Iterator[FileQuery]:
-    """Yield forms from near to far: inside a folder of that name, any depth, hidden and ignored files, the last part alone."""
+    """Yield forms from near to far: the same characters composed otherwise, inside a folder of that name, any depth, hidden and
+    ignored files, the last part alone.
+    """
+    if not asked.pattern.isascii():
+        from unicodedata import normalize
+
+        # Models write `é` as one character. Names that came from a Mac may hold an `e` and an accent (UAX 15).
+        for composed in (normalize("NFC", asked.pattern), normalize("NFD", asked.pattern)):
+            if composed != asked.pattern:
+                yield asked._replace(pattern=composed)
+                yield asked._replace(pattern=composed, recursive=True)
     if not asked.use_regex and (name := asked.pattern.rstrip("/")) and not set(name) & set("*?[{\\!"):
         yield asked._replace(pattern=f"{name}/**")
     deeper = _deeper(asked)
