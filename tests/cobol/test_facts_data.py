@@ -287,7 +287,15 @@ def test_copybooks_of_the_system_are_not_missing() -> None:
     found = told(
         program(
             "    GOBACK.",
-            data=("COPY DFHAID.", "COPY CMQV.", 'COPY "sqlca.cbl".', 'COPY "sql.cbl".', "COPY SCREENIO.", "COPY OURS."),
+            data=(
+                "COPY DFHAID.",
+                "COPY CMQV.",
+                'COPY "sqlca.cbl".',
+                'COPY "sql.cbl".',
+                "COPY SCREENIO.",
+                "COPY COBW3.",
+                "COPY OURS.",
+            ),
         )
     )
     assert [(use.name, use.found, use.system) for use in found.copybooks] == [
@@ -296,6 +304,7 @@ def test_copybooks_of_the_system_are_not_missing() -> None:
         ("sqlca.cbl", False, True),
         ("sql.cbl", False, True),
         ("SCREENIO", False, True),
+        ("COBW3", False, True),
         ("OURS", False, False),
     ]
 

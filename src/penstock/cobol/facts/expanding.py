@@ -39,7 +39,8 @@ MAX_COPIED_CHARS = 3_000_000
 # Copybooks that come with a translator or compiler are not in the estate, and not missing there.
 _SYSTEM = re.compile(
     r"(?:DFHAID|DFHBMSCA|DFHATTR|DFHMSRCA|DFHEIBLK|DFHCOMMAREA|DFHSTWK|DFHTSDS|DFHVALUE|DFHRESP|SQLCA|SQLDA|SCREENIO|"
-    r"CMQ[A-Z0-9]*|CEEIGZ[A-Z0-9]*|CEE[A-Z0-9]*CT|IGZ[A-Z0-9]*|DLIUIB|DFSAIB|XMLSS|EZACIC[0-9]*|EZA[A-Z0-9]*)(?:\.\w+)?"
+    r"CMQ[A-Z0-9]*|CEEIGZ[A-Z0-9]*|CEE[A-Z0-9]*CT|IGZ[A-Z0-9]*|DLIUIB|DFSAIB|XMLSS|EZACIC[0-9]*|EZA[A-Z0-9]*|"
+    r"COBW3|ISAPI(?:CTX|FLG|INF))(?:\.\w+)?"  # NetCOBOL, for web servers
     # Those of DB2 for COBOL on Windows and Unix are copied by names with a suffix.
     r"|SQL(?:ENV|UTIL|UTB[A-Z]{2}|MON|MONCT|CODES|STATE|)\.cbl",
     re.IGNORECASE,
