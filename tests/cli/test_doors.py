@@ -347,6 +347,30 @@ def test_a_relay_says_which_of_its_flags_do_not_go_together(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "relay --url ftp://x",
+            "--url takes an address such as http://127.0.0.1:8000/mcp, by http or https, not ftp://x.",
+        ),
+        ("relay --http 1 --url http://x", "--http takes HOST:PORT, for example 127.0.0.1:8377, not 1."),
+        ("gateway --listen 1", "--listen takes HOST:PORT, for example 127.0.0.1:8377, not 1."),
+        (
+            "gateway --upstream x",
+            "--upstream takes an address such as https://api.openai.com/v1, by http or https, not x.",
+        ),
+        ("mcp --http 1", "--http takes HOST:PORT, for example 127.0.0.1:8377, not 1."),
+    ],
+)
+def test_an_address_that_is_none_is_answered_with_one_that_would_work(
+    line: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sentence says what the option takes, with an example, and what came instead."""
+    assert main(line.split()) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_the_mistakes_of_a_hook_s_own_line_stay_its_words(tmp_path: Path) -> None:
     """An empty name is one of them: the host continues."""
     done = run("hook", "claude", "--store", "", cwd=tmp_path, stdin=b"{}")

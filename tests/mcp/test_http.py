@@ -392,7 +392,7 @@ def test_other_machines_are_served_only_on_request(address: str) -> None:
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", "127.0.0.1:-1"])
 def test_an_address_needs_a_port(address: str) -> None:
     """The error names the mistake and an example."""
-    with pytest.raises(CallerError, match="HOST:PORT"):
+    with pytest.raises(CallerError, match=r"--http takes HOST:PORT, for example .*, not 127"):
         listen(address)
 
 

@@ -174,7 +174,9 @@ def _checked(upstream: str | None) -> str | None:
     # The path and the query of each request are appended: it has none of its own.
     if not is_one or not upstream.isascii() or not upstream.isprintable() or set(upstream) & _NEVER_IN_A_BASE:
         said = escape.clip(upstream, _SHOWN_CHARS)
-        raise CallerError(f"--upstream {said}: http://HOST… or https://HOST…, for example https://api.openai.com/v1")
+        raise CallerError(
+            f"--upstream takes an address such as https://api.openai.com/v1, by http or https, not {said}"
+        )
     return upstream
 
 

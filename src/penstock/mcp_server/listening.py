@@ -46,7 +46,7 @@ def listen(
     host, colon, port = address.rpartition(":")
     host = host.strip("[]")
     if not colon or not port.isdecimal() or int(port) > 65535:
-        raise CallerError(f"{flag} {address}: HOST:PORT, for example 127.0.0.1:8377")
+        raise CallerError(f"{flag} takes HOST:PORT, for example 127.0.0.1:8377, not {address}")
     if not is_loopback(host) and not i_know:
         raise CallerError(
             f"{flag} {address}: {host or 'every interface'} can be reached from other machines, and nothing here is "

@@ -41,7 +41,7 @@ class Upstream:
         except httpx2.InvalidURL as error:
             raise CallerError(f"--url {url}: {error}") from error
         if self.url.scheme not in {"http", "https"} or not self.url.host:
-            raise CallerError(f"--url {url}: http://… or https://…, for example http://127.0.0.1:8000/mcp")
+            raise CallerError(f"--url takes an address such as http://127.0.0.1:8000/mcp, by http or https, not {url}")
         self._headers = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
         # No read timeout: a tool may work for an hour, and the host's own limit is the one that its user knows.
         timeout = httpx2.Timeout(None, connect=_CONNECT_SECONDS)
