@@ -160,10 +160,7 @@ def look(one: ScannedFile, budgets: Sequence[int], within: str | None = MEMORY) 
     """Faults in the documents of a file, for all budgets; results are kept in a new folder within another."""
     page = columns.page(one.source)
     extents = _extents(one)
-    plain = [
-        document_of(merge([part.template]), part.facts, one.source, about)
-        for part, about in zip(one.parts, one.about, strict=True)
-    ]
+    plain = [document_of(merge([part.template]), part.facts, one.source, one.about) for part in one.parts]
     faults = [f"without a model: {fault}" for made in plain for fault in _false_citations(made, page)]
     faults += [f"without a model: {fault}" for made in plain for fault in _one_key(made)]
     outside = page.code.difference(_lines_of(one)) if plain else ()

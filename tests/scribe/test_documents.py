@@ -168,13 +168,13 @@ def test_what_was_made_of_a_program_is_free_as_soon_as_nobody_names_it() -> None
 def test_what_the_code_alone_says_is_listed_as_what_a_model_adds_to(path: Path) -> None:
     """Items from the code are made in one step, and equal what merging every value would give."""
     found = subject(path.read_bytes(), path.name)
-    for part, about in zip(found.parts, found.about, strict=True):
+    for part in found.parts:
         looked_at = {
             name: (section.key, [TemplateRecord.of(one.said or {}, one.citations) for one in section.records])
             for name, section in part.template.sections.items()
         }
-        made = document_of(part.template, part.facts, found.source, about)
-        assert made == document_of(Template.of(looked_at), part.facts, found.source, about)
+        made = document_of(part.template, part.facts, found.source, found.about)
+        assert made == document_of(Template.of(looked_at), part.facts, found.source, found.about)
 
 
 def test_a_branch_that_does_something_twice_says_so_twice() -> None:

@@ -33,7 +33,7 @@ from penstock.scribe.pages.estate import program_path
 from penstock.scribe.pages.summary import summary_of
 from penstock.scribe.results import Folder
 from penstock.scribe.spool import spooled
-from penstock.scribe.surroundings import Around, Surroundings
+from penstock.scribe.surroundings import Around, Surroundings, situate
 from penstock.scribe.workers import Lost, Workers, processes_for
 from penstock.version import __version__
 
@@ -227,7 +227,7 @@ def document_gathered(
             counted(done)
         is_there = bool(estate.programs or estate.layouts or estate.beside)
         if is_there:
-            written, unwritten = _write(title, estate, output, spool, workers, is_situated=model is not None, tell=tell)
+            written, unwritten = _write(title, estate, output, spool, workers, tell)
         else:
             written, unwritten = 0, []
     documented = _documented(others, estate, unwritten, done)
@@ -290,6 +290,7 @@ class _Asked:
         """Take the documents of a file."""
         listed = self._of_file[subject.file_name]
         for one, told in zip(listed, documents, strict=True):
+            situate(told, self._estate.around(one))
             self._output.write(f"{program_path(one.page)}.json", json_lines(told))
             self._estate.wait_for(one, self._spool.put(told), summary_of(told))
 
@@ -300,8 +301,6 @@ def _write(
     output: Output,
     spool: Spool,
     workers: Workers,
-    *,
-    is_situated: bool,
     tell: Callable[[str, int, int], None],
 ) -> tuple[int, list[Skipped]]:
     """Write pages and index; return how many files page processes changed (not `output`), and which pages could not be written."""
@@ -309,7 +308,7 @@ def _write(
     from penstock.scribe.page_writing import CopyTask, PageSetup, PageTask, PageWriter
     from penstock.scribe.pages.copies import MOST_COPIES, near_copies
 
-    around = {} if is_situated else {one: estate.around(one) for one in estate.programs}
+    around = {one: estate.around(one) for one in estate.programs}
     for listed, near in around.items():
         if listed in estate.documents:
             estate.summaries.situate(listed.page, near)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from penstock.cobol.facts import call_diagram, flow_diagram
 from penstock.scribe.filling import SourceLines, cite
-from penstock.scribe.surroundings import Around, type_within
 from penstock.version import __version__
 
 if TYPE_CHECKING:
@@ -65,14 +64,11 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What is known about a program from outside of it: its file, who runs it, and what was odd when it was read."""
+    """What is known about the programs of a file from outside of them: the file, and what was odd when it was read."""
 
     file_name: str
     format: str = "fixed"
     encoding: str = "utf-8"
-    called_by: tuple[str, ...] = ()
-    transactions: tuple[str, ...] = ()
-    jobs: tuple[str, ...] = ()
     warnings: tuple[Warned, ...] = ()
 
 
@@ -203,7 +199,7 @@ _WORDS = {  # as `not_generated` names them
 def document_of(
     template: Template, facts: Facts, source: SourceLines, about: About, coverage: Coverage | None = None
 ) -> dict[str, Json]:
-    """Return the document of a program: what the code says about it, merged with what a model said.
+    """Return the document of a program, without what surrounds it (`surroundings.situate`), which is known later.
 
     Args:
         template: What the code says about it, merged with what a model said.
@@ -213,7 +209,6 @@ def document_of(
         coverage: How the work on it went; None if no model was asked.
     """
     done = coverage or Coverage()
-    kind, reason = type_within(facts.type, facts.type_reason, Around(about.called_by, about.transactions, about.jobs))
     listed = {name: _items(template[name], fields) for name, fields in _LISTS.items()}
     # A statement may name several tables, and a file several records. The first of each also has its own key, for convenience.
     for item, record in zip(listed["sql_operations"], template["sql_operations"], strict=True):
@@ -234,8 +229,8 @@ def document_of(
             "lines": facts.lines,
             "code_lines": facts.code_lines,
             "comment_lines": facts.comment_lines,
-            "program_type": kind,
-            "program_type_reason": reason,
+            "program_type": facts.type,
+            "program_type_reason": facts.type_reason,
             "within": list(facts.around),
             "is_common": facts.is_common,
             "final_status": done.status,
@@ -246,12 +241,12 @@ def document_of(
         "outputs": listed["outputs"],
         "called_programs": listed["called_programs"],
         "calling_context": {
-            "called_by": list(about.called_by),
+            "called_by": [],
             "entry_points": [_entry(source, name, line) for name, line in facts.entry_points],
             "linkage_section": list(facts.linkage),
             "using": list(facts.using),
-            "transactions": list(about.transactions),
-            "jobs": list(about.jobs),
+            "transactions": [],
+            "jobs": [],
         },
         "business_rules": listed["business_rules"],
         "data_flow": {name: _items(template[name], fields) for name, fields in _FLOWS.items()},

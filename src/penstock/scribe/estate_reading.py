@@ -129,7 +129,7 @@ def subject_of(found: GatheredFile, shelf: Copybooks, source_format: Format | No
     """Return the scan of a file, with the copybooks from a shelf that it names."""
     if found.kind == "dds":
         one = subject(shelf.described(found.path, found.data), found.path)
-        return replace(one, about=tuple(replace(about, format="DDS") for about in one.about))
+        return replace(one, about=replace(one.about, format="DDS"))
     source = scan(found.data, source_format=source_format, copybooks=shelf.beside(found.path))
     books, paths = _books(source, found.path, shelf)
     return subject(source, found.path, copybooks=books, paths=paths)
@@ -230,11 +230,8 @@ def _why_nothing(file: GatheredFile, one: ScannedFile) -> str:
 
 
 def situated(one: ScannedFile, neighbours: Iterable[Around]) -> ScannedFile:
-    """Return a subject with the surroundings of each of its programs, in their order."""
-    about = [replace(known, **found._asdict()) for known, found in zip(one.about, neighbours, strict=True)]
-    # Claims may name them: "runs in the daily job" is not invented.
-    names = {name for known in about for name in (*known.called_by, *known.transactions, *known.jobs)}
-    return replace(one, about=tuple(about), names=frozenset(names))
+    """Return a subject with the names around its programs, which claims may use: "runs in the daily job" is not invented."""
+    return replace(one, names=frozenset(name for around in neighbours for names in around for name in names))
 
 
 def listings(one: ScannedFile) -> list[list[tuple[int, str]]]:

@@ -58,14 +58,14 @@ _MAX_BYTES_PER_TOKEN = 16  # of a source: blanks up to column 80 reach nine
 class ScannedFile:
     """A file with programs, scanned and analysed.
 
-    `parts` are its programs, in the order of their lines, and `about` is what is known of each from outside. `copybooks` are those
-    that were found, by their names in capitals.
+    `parts` are its programs, in the order of their lines, and `about` is what is known of all of them. `copybooks` are those that
+    were found, by their names in capitals.
     """
 
     file_name: str
     source: ScannedSource
     parts: tuple[Part, ...]
-    about: tuple[About, ...]
+    about: About
     copybooks: Mapping[str, ScannedSource] = field(default_factory=dict, repr=False)
     names: frozenset[str] = frozenset()
     """Other names around the programs: jobs, transactions, programs that call them."""
@@ -99,7 +99,7 @@ def subject(
         Part(program, facts_of(source, program, copybooks=find), source, paths) for program in source.programs
     )
     about = About(file_name=file_name, format=source.format, encoding=source.encoding, warnings=source.warnings)
-    return ScannedFile(file_name=file_name, source=source, parts=parts, about=(about,) * len(parts), copybooks=books)
+    return ScannedFile(file_name=file_name, source=source, parts=parts, about=about, copybooks=books)
 
 
 class PromptBudget(NamedTuple):
@@ -363,7 +363,7 @@ class FileWork:
         return [self._document(number, done, reword) for number in range(len(self.subject.parts))]
 
     def _document(self, number: int, done: Sequence[ChunkDone], reword: Rewording | None) -> dict[str, Json]:
-        part, about = self.subject.parts[number], self.subject.about[number]
+        part = self.subject.parts[number]
         lines = part.program.start_line, part.program.end_line
         of_program = [one for one in done if _touches(one.chunk, lines)]
         accounts = {one.chunk.id: _told(one, number) for one in of_program}
@@ -372,7 +372,7 @@ class FileWork:
         if reword is not None and len(of_program) > 1:
             template = reconciled(template, self.known(), reword.ask, reword.fits)
         coverage = self._coverage(lines, of_program, accounts)
-        return document_of(template, part.facts, self.subject.source, about, coverage)
+        return document_of(template, part.facts, self.subject.source, self.subject.about, coverage)
 
     # How much of a program was described. Stopped chunks count as failed to readers of the document, but the status tells them
     # apart: an interrupted run continues when it is started again, and a failed chunk needs attention.
@@ -416,12 +416,12 @@ def documents_of_code(subject: ScannedFile) -> list[dict[str, Json]]:
     `penstock chunk` reports it.
     """
     documents = []
-    for part, about in zip(subject.parts, subject.about, strict=True):
+    for part in subject.parts:
         waiting = Ticket(
             "documentation", "documentation", "open", None, ((part.program.start_line, part.program.end_line),)
         )
         coverage = Coverage(tickets=(waiting,))
-        documents.append(document_of(merge([part.template]), part.facts, subject.source, about, coverage))
+        documents.append(document_of(merge([part.template]), part.facts, subject.source, subject.about, coverage))
     return documents
 
 

@@ -14,7 +14,7 @@ from penstock.scribe.json_lines import json_lines
 from penstock.scribe.output import Output
 from penstock.scribe.pages.copies import ComparedLines, differences
 from penstock.scribe.spool import Place, Spool
-from penstock.scribe.surroundings import settle_type
+from penstock.scribe.surroundings import situate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ class PageTask(NamedTuple):
     """A document to write.
 
     `document`, `listing` and `compared`, the lines for near-copies, are places in the spool, `path` is that of its files, without
-    suffix. `around` is what calls and runs its program; None if the document already has that.
+    suffix. `around` is what calls and runs its program; None for a copybook.
     """
 
     document: Place
@@ -66,8 +66,7 @@ class PageWriter:
         document = self._spool.take(task.document)
         listing, inner = self._spool.take(task.listing)
         if task.around is not None:
-            document["calling_context"] |= {name: list(told) for name, told in task.around._asdict().items()}
-            settle_type(document, task.around)
+            situate(document, task.around)
         before = self._output.written
         copies = self._copies(task.compared, task.copies)
         told = pages.of_document(task.path, document, self._frame, listing, inner, copies)

@@ -81,18 +81,17 @@ class Surroundings:
         return self._written.get(node, node.name)
 
 
-def type_within(kind: str, reason: str, around: Around) -> tuple[str, str]:
-    """Return the type of a program in its estate, and the reason; parameters alone only suggest that something calls it.
-
-    A program that declares the PARM of its job in a way of its own looks like one that is called.
-    """
-    if kind == "subroutine" and around.jobs and not around.called_by:
-        return "batch", "a job runs it, and no program calls it"
-    return kind, reason
+def situate(document: Json, around: Around) -> None:
+    """Put into the document of a program what surrounds it; once is enough, and twice is the same."""
+    document["calling_context"] |= {name: list(names) for name, names in around._asdict().items()}
+    settle_type(document, around)
 
 
 def settle_type(document: Json, around: Around) -> None:
-    """Set the type in the document of a program, or in its summary, that was made before what is around it was known."""
+    """Set the type in the document of a program, or in its summary: parameters alone only suggest that something calls it.
+
+    A program that declares the PARM of its job in a way of its own looks like one that is called.
+    """
     header = document["header"]
-    kind, reason = type_within(header["program_type"], header["program_type_reason"], around)
-    header |= {"program_type": kind, "program_type_reason": reason}
+    if header["program_type"] == "subroutine" and around.jobs and not around.called_by:
+        header |= {"program_type": "batch", "program_type_reason": "a job runs it, and no program calls it"}

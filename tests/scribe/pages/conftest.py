@@ -20,7 +20,7 @@ from penstock.scribe.gathering import GatheredFile
 from penstock.scribe.graphing import drawn_file
 from penstock.scribe.pages.copies import compared, near_copies, sketch_of
 from penstock.scribe.pages.wiring import inner_table, outer_part
-from penstock.scribe.surroundings import Surroundings
+from penstock.scribe.surroundings import Surroundings, situate
 
 if TYPE_CHECKING:
     from penstock.scribe.pages import EstateView
@@ -67,14 +67,10 @@ def estate_at(root: Path) -> Made:
     layouts: dict[str, Any] = {}
     listings: dict[str, list[tuple[int, str]]] = {}
     for name, source, program, said in known:
-        about = About(
-            file_name=name,
-            format=source.format,
-            encoding=source.encoding,
-            **surroundings.of(name, program.start_line)._asdict(),
-        )
+        about = About(file_name=name, format=source.format, encoding=source.encoding)
         taken = {one.name: where for one in said.copybooks if (where := copybooks.path(one.name, one.library))}
         document = document_of(merge([filled(said, source, paths=taken)]), said, source, about)
+        situate(document, surroundings.of(name, program.start_line))
         listing = [(line, source.shown(line)) for line in range(1, source.lines + 1)]
         if said.program:
             programs[said.program] = document
