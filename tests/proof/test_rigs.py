@@ -472,7 +472,8 @@ clean_up_when_terminated()
 with ProcessPoolExecutor(2) as pool:
     begun = [pool.submit(time.sleep, 60) for _ in range(4)]
     print("begun", flush=True)
-    begun[0].result()
+    while not begun[0].done():  # a signal that comes just before a wait is seen only after it
+        time.sleep(0.05)
 """
 
 
