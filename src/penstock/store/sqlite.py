@@ -504,9 +504,7 @@ class SqliteStore(FileTables):
         if sys.platform == "win32" or self._guard < 0:
             return False
         try:
-            os.utime(
-                self._guard
-            )  # a try, because the flags of a mount need not say it: newer kernels leave ext4's as they were
+            os.utime(self._guard)  # newer kernels leave the flags of a mount as they were, so only a try shows it
         except OSError as error:
             return error.errno == errno.EROFS
         return False
