@@ -611,7 +611,7 @@ def test_what_is_done_unless_the_data_ended_handles_no_failure() -> None:
     """`IF NOT END-OF-FILE` is followed by the work itself; an ELSE is what is done at the end."""
     select = "       FILE-CONTROL.\n           SELECT F ASSIGN TO FDD FILE STATUS IS ST.\n       DATA DIVISION."
     data = ("01 ST PIC XX.", "    88 ST-END VALUE '10'.", "01 F2 PIC X.")
-    for condition in ("NOT ST-END", "F2 = 'Y' AND NOT ST-END", "ST NOT = '10'"):
+    for condition in ("NOT ST-END", "F2 = 'Y' AND NOT ST-END", "ST NOT = '10'", "NOT (F2 = 'Y' OR ST-END)"):
         for otherwise, said in (
             ("", (condition, None)),
             ("ELSE PERFORM LAST", (f"{condition} … ELSE", "PERFORM LAST")),
@@ -620,8 +620,10 @@ def test_what_is_done_unless_the_data_ended_handles_no_failure() -> None:
             text = program("MAIN.", *lines, data=data).replace("       DATA DIVISION.", select)
             (found,) = told(text).errors
             assert (found.condition.removeprefix("IF "), found.action) == said
-    (found,) = told(program("MAIN.", "    IF SQLCODE > 100 DISPLAY 'E'.", "    GOBACK.")).errors
-    assert found.action == "DISPLAY 'E'"
+    for condition in ("SQLCODE > 100", "SQLCODE = 100 AND NOT F2-NEW", "SQLCODE = -811 AND F2 NOT = 'N'"):
+        first = ("01 F2 PIC X.", "    88 F2-NEW VALUE 'Y'.")
+        (found,) = told(program("MAIN.", f"    IF {condition} DISPLAY 'E'.", "    GOBACK.", data=first)).errors
+        assert found.action == "DISPLAY 'E'"
     failed = ("    IF SQLCODE = 0 CONTINUE", "    ELSE IF SQLCODE NOT = 100 DISPLAY 'E'.")
     assert "DISPLAY 'E'" in {one.action for one in told(program("MAIN.", *failed, "    GOBACK.")).errors}
 

@@ -177,9 +177,8 @@ def _failing(rule: BranchRule, *, has_failed: bool) -> Branch | None:
     if rule.verb != "IF":
         return next((branch for branch in rule.branches if branch.label.upper() == "WHEN OTHER"), rule.branches[-1])
     said = [rule.condition, *(meaning for _, meaning in rule.meanings)]
-    condition = rule.condition.upper()
     # After a failure, `IF SQLCODE NOT = 100` asks for the true errors; elsewhere, the work goes on if the data has not ended.
-    if _is_fine(said, condition) or (not has_failed and _goes_on(said, condition)):
+    if _is_fine(said, rule.condition.upper()) or (not has_failed and _goes_on(rule)):
         return rule.branches[1] if len(rule.branches) > 1 else None
     return rule.branches[0]
 
@@ -194,12 +193,21 @@ def _is_fine(said: Iterable[str], condition: str) -> bool:
     return any(map(_is_success, _values(said))) and not _is_negated(condition)
 
 
-def _goes_on(said: Iterable[str], condition: str) -> bool:
-    """Return whether a condition denies the end of the data and compares with no success: `IF NOT END-OF-FILE`; the arguments are
-    those of `_is_fine`.
+def _goes_on(rule: BranchRule) -> bool:
+    """Return whether a condition denies the end of the data and compares with no success: `IF NOT END-OF-FILE`.
+
+    `IF SQLCODE = 100 AND NOT FIRST-TIME` asks for that end, and denies something else.
     """
-    values = _values(said)
-    return _is_negated(condition) and not values.isdisjoint(_NO_MORE) and not any(map(_is_success, values))
+    condition = rule.condition.upper()
+    is_denied_whole = (found := _NOT_ALL.fullmatch(condition)) is not None and _is_one(found[1].strip())
+    ends = False
+    for part in [condition] if is_denied_whole else _JOINED.split(condition):
+        words = part.replace("(", " ").replace(")", " ").split()
+        values = _values([part, *(meaning for name, meaning in rule.meanings if name in words)])
+        if any(map(_is_success, values)):
+            return False
+        ends = ends or (_is_negated(part) and not values.isdisjoint(_NO_MORE))
+    return ends
 
 
 def _values(said: Iterable[str]) -> set[str]:
