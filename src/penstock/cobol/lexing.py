@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 # A word that is continued: letters, breaks, letters. One match takes all its pieces.
 _BROKEN = re.compile(rf"{BREAK}(?<=[\w\uff0d-]{BREAK})(?>(?:{BREAK}*+[\w#@$:\uff0d-]++)+)")
 # The name of a type of .NET or Java, after TYPE (OF) or NEW: its periods end no sentence, and what follows them begins none.
-_TYPE = re.compile(r"(?<![\w-])(?:TYPE(?>\s++OF|)|NEW)\s++(?P<type>[A-Z_]\w*+(?>(?:\.[A-Z_]\w*+)+))")
+# Letters come first, and then what may not be before them: the other way around, a search takes several times as long.
+_TYPE = re.compile(r"(?:TYPE(?<![\w-]TYPE)(?>\s++OF|)|NEW(?<![\w-]NEW))\s++(?P<type>[A-Z_]\w*+(?>(?:\.[A-Z_]\w*+)+))")
 _UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 WORD = r"[^\s.'\"(),;=<>+*/&]++"

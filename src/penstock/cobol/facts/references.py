@@ -304,9 +304,8 @@ class References:
             self._operand(" ".join(said.texts[at:end]), role)
         keys = said.keys
         measured = keys[at - 2] if at > 1 and keys[at - 1] == "OF" and keys[at - 2] in _MEASURED else ""
-        if (
-            measured and role == PASS
-        ):  # the item is asked for its length or address; through this the program may change it
+        if measured and role == PASS:
+            # Only the length or address is passed; through the address, the called program may change the item.
             role = READ | (PASS if measured == "ADDRESS" else NONE)
         meanings = self._note(keys[at], keys[at + 2 : end : 2], role, said.line_at(at))
         if meanings:
