@@ -620,6 +620,8 @@ def test_what_is_done_unless_the_data_ended_handles_no_failure() -> None:
             text = program("MAIN.", *lines, data=data).replace("       DATA DIVISION.", select)
             (found,) = told(text).errors
             assert (found.condition.removeprefix("IF "), found.action) == said
+            (small,) = told(text.lower()).errors
+            assert (small.condition.upper(), small.action is None) == (found.condition.upper(), found.action is None)
     for condition in ("SQLCODE > 100", "SQLCODE = 100 AND NOT F2-NEW", "SQLCODE = -811 AND F2 NOT = 'N'"):
         first = ("01 F2 PIC X.", "    88 F2-NEW VALUE 'Y'.")
         (found,) = told(program("MAIN.", f"    IF {condition} DISPLAY 'E'.", "    GOBACK.", data=first)).errors
@@ -652,6 +654,16 @@ def test_each_outcome_that_an_evaluate_names_is_an_error_but_success() -> None:
         ("EVALUATE SQLCODE … WHEN SQL-NONE", "MOVE 2 TO A"),
         ("EVALUATE SQLCODE … WHEN OTHER", "PERFORM BAD"),
     ]
+
+
+@pytest.mark.parametrize("case", [str.upper, str.lower])
+def test_the_first_outcome_need_not_be_success(case: Callable[[str], str]) -> None:
+    """The level 88s say which of the outcomes is, however the code spells their names."""
+    select = "       FILE-CONTROL.\n           SELECT F ASSIGN TO FDD FILE STATUS IS ST.\n       DATA DIVISION."
+    data = ("01 ST PIC XX.", "    88 ST-END VALUE '10'.", "    88 ST-FINE VALUE '00'.")
+    line = "    EVALUATE TRUE WHEN ST-END DISPLAY '1' WHEN ST-FINE DISPLAY '2' WHEN OTHER DISPLAY '3' END-EVALUATE."
+    text = program("MAIN.", line, "    GOBACK.", data=data).replace("       DATA DIVISION.", select)
+    assert [(one.action or "").upper() for one in told(case(text)).errors] == ["DISPLAY '1'", "DISPLAY '3'"]
 
 
 def test_transforms_say_what_comes_of_what() -> None:

@@ -274,7 +274,8 @@ class Program:
     """One program, function, class or method of a source, with all its parts.
 
     A nested program names its parent and is listed next to it in `ScannedSource.programs`; its lines are within the parent's.
-    A method with a source of its own names its class as its parent. A file without any division is one program of the kind `copybook`.
+    A method with a source of its own names its class as its parent.
+    A file without any division is one program of the kind `copybook`.
     """
 
     name: str

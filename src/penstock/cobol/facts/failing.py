@@ -131,7 +131,7 @@ def _outcomes(rule: BranchRule) -> Iterator[Branch]:
 
     In `EVALUATE TRUE`, those that look at what the WHEN of success looks at: `WHEN SQLCODE = 0`, `WHEN SQLCODE = 100`.
     """
-    meanings = dict(rule.meanings)
+    meanings = {name.upper(): meaning for name, meaning in rule.meanings}
     said = {
         branch: [text, *(meanings[word] for word in text.split() if word in meanings)]
         for branch in rule.branches
@@ -203,7 +203,7 @@ def _goes_on(rule: BranchRule) -> bool:
     ends = False
     for part in [condition] if is_denied_whole else _JOINED.split(condition):
         words = part.replace("(", " ").replace(")", " ").split()
-        values = _values([part, *(meaning for name, meaning in rule.meanings if name in words)])
+        values = _values([part, *(meaning for name, meaning in rule.meanings if name.upper() in words)])
         if any(map(_is_success, values)):
             return False
         ends = ends or (_is_negated(part) and not values.isdisjoint(_NO_MORE))
