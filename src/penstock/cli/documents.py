@@ -373,7 +373,6 @@ def document_command(
       penstock document . --out payroll-docs --json
         every program below the current directory; the figures for a script
     """
-    from penstock.models import load_model
     from penstock.scribe import JOBS, MAX_PROMPT_TOKENS, document, graph_export
 
     if run is not None and not finish:
@@ -400,7 +399,7 @@ def document_command(
         wording = _wording(model_name, base_url, window) if how.pop("reconcile") else None
         asked = named_model(model_name, window)
         return _queued(queue_url, *rooted(root, paths), out, asked, wording, as_json, urgency=urgency, **how)
-    model = load_model(model_name, base_url=base_url, window_tokens=window) if model_name is not None else None
+    model = _loaded(model_name, base_url, window) if model_name is not None else None
     looking, beneath = rooted(root, paths)
     with closing(looking), terminal.ProgressLine(is_logged=True) as line:
         done = document(
@@ -470,10 +469,15 @@ def _queued(
 
 def _wording(model_name: str | None, base_url: str | None, window: int | None) -> Model:
     """Return the model that brings the answers of a run into one wording. Raises `CallerError` if none is named."""
-    from penstock.models import load_model
-
     if model_name is None:
         raise CallerError("--reconcile asks the model of the run: name it with --model")
+    return _loaded(model_name, base_url, window)
+
+
+def _loaded(model_name: str, base_url: str | None, window: int | None) -> Model:
+    """Return a model, and load what talks to providers, which a run without one does not wait for."""
+    from penstock.models import load_model
+
     return load_model(model_name, base_url=base_url, window_tokens=window)
 
 
