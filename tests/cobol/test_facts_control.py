@@ -322,12 +322,21 @@ def test_what_stands_in_a_copybook_is_outside_and_keeps_what_it_performs_alive()
     assert [(call.target, call.line, call.copybook) for call in found.calls] == [("SUB9", 10, "CODE1")]
 
 
-def test_a_section_whose_paragraphs_are_in_a_missing_copybook_is_not_dead() -> None:
-    """Its header alone is in the source, and what is performed may be in the copybook."""
-    found = told(
-        program("MAIN.", "    PERFORM GET-IT.", "    GOBACK.", "ACCESS SECTION.", "COPY GONE.", "OURS.", "    EXIT.")
-    )
-    assert [one.name or one.section for one in found.paragraphs if one.dead] == ["OURS"]
+@pytest.mark.parametrize(
+    ("section", "dead"),
+    [
+        (("COPY GONE.",), ["OURS"]),
+        (("COPY GONE.", "    DISPLAY 'A'.", "    GOBACK."), ["OURS"]),
+        (("    GOBACK.", "COPY GONE."), ["ACCESS"]),
+    ],
+)
+def test_a_section_whose_paragraphs_are_in_a_missing_copybook_is_not_dead(
+    section: tuple[str, ...], dead: list[str]
+) -> None:
+    """Only its header is before them, and what is performed may be in the copybook, with the statements behind it."""
+    begun = ("MAIN.", "    PERFORM GET-IT.", "    GOBACK.", "ACCESS SECTION.")
+    found = told(program(*begun, *section, "OURS.", "    EXIT."))
+    assert [one.name or one.section for one in found.paragraphs if one.dead] == dead
 
 
 def test_a_missing_copybook_of_code_is_a_doubt() -> None:

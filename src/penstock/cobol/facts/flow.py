@@ -455,9 +455,13 @@ class _Reached(NamedTuple):
 def _unwritten(code: Code, copybooks: Sequence[CopybookUse]) -> set[int]:
     """Return the sections that hold nothing before a COPY that was not found: the paragraphs that are performed are in there."""
     lines = {use.line for use in copybooks if not use.found and use.division == "PROCEDURE" and use.copybook is None}
-    written = {said.paragraph for said in code.said if said.verb != "COPY"}
-    held = {code.paragraph(line) for line in lines} - written
-    return {at for at in held if at >= 0 and not code.program.paragraphs[at].name}
+    written: dict[int, int] = {}  # the line of the first statement
+    for said in code.said:
+        if said.verb != "COPY":
+            written[said.paragraph] = min(said.line, written.get(said.paragraph, said.line))
+    held = ((code.paragraph(line), line) for line in lines)
+    paragraphs = code.program.paragraphs
+    return {at for at, line in held if at >= 0 and not paragraphs[at].name and line <= written.get(at, line)}
 
 
 def _behind_missing(code: Code, copybooks: Sequence[CopybookUse], ends: Ends) -> list[int]:
