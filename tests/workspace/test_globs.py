@@ -7,6 +7,8 @@ import subprocess
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +22,7 @@ from penstock.workspace.deadline import Deadline
 from penstock.workspace.pattern import selected
 from penstock.workspace.root import Root
 from penstock.workspace.walk import Walk
+from penstock.workspace.wider import FileQuery, find_wider
 
 NAMES = ("main.go", "a.py", "notes.md", "src/b.py", "src/deep/c.py", "src/deep/d.go", "d25/e.go", "x[1].txt", "é.py")
 PY, GO = ("a.py", "src/b.py", "src/deep/c.py", "é.py"), ("d25/e.go", "main.go", "src/deep/d.go")
@@ -130,6 +133,29 @@ def test_a_name_may_be_composed_otherwise(tmp_path: Path, name: str, pattern: st
     call = f'A wider form finds 1 file: list_files(pattern="{name}", recursive=True)'
     assert tools.list_files(pattern).splitlines()[-1].endswith(call)
     assert f'a wider form finds 1 file: search(pattern="needle", glob="{name}")' in tools.search("needle", glob=pattern)
+    (tmp_path / "top").mkdir()
+    (tmp_path / "sub").rename(tmp_path / "top/sub")
+    assert f'list_files(pattern="**/sub/{name}")' in tools.list_files(f"sub/{pattern}")
+
+
+@given(
+    st.builds(
+        FileQuery,
+        st.sampled_from(["a", "sub/a", ".*/a", "/a", "caf\u00e9", "sub/cafe\u0301/", "\u00e9e\u0301", ".*"]),
+        *[st.booleans()] * 4,
+    )
+)
+def test_nothing_is_walked_twice_in_search_of_a_wider_form(asked: FileQuery) -> None:
+    """What was asked for has found nothing, and each walk of a large tree takes from the same time."""
+    walked, walk_of = [asked], FileQuery.walk
+
+    def walk(form: FileQuery, *arguments: Any) -> Walk:
+        walked.append(form)
+        return walk_of(form, *arguments)
+
+    with TemporaryDirectory() as empty, closing(Root(empty)) as root, mock.patch.object(FileQuery, "walk", walk):
+        assert find_wider(root, ".", asked, Deadline(60)) is None
+    assert len(set(walked)) == len(walked)
 
 
 @pytest.mark.proves("L-1")

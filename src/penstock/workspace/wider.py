@@ -59,7 +59,8 @@ def find_wider(root: Root, path: str, asked: FileQuery, deadline: Deadline) -> W
         asked: The query.
         deadline: When to stop.
     """
-    for form in _forms(asked):
+    forms = dict.fromkeys((asked, *_forms(asked)))
+    for form in list(forms)[1:]:
         walk = form.walk(root, path, deadline)
         walk.ordered = False
         if files := sum(len(names) for _, _, names in walk):
@@ -72,7 +73,7 @@ def find_wider(root: Root, path: str, asked: FileQuery, deadline: Deadline) -> W
 
 def _forms(asked: FileQuery) -> Iterator[FileQuery]:
     """Yield forms from near to far: the same characters composed otherwise, inside a folder of that name, any depth, hidden and
-    ignored files, the last part alone.
+    ignored files, the last part alone. Some may be the same.
     """
     if not asked.pattern.isascii():
         from unicodedata import normalize
@@ -80,17 +81,15 @@ def _forms(asked: FileQuery) -> Iterator[FileQuery]:
         # Models write `é` as one character. Names that came from a Mac may hold an `e` and an accent (UAX 15).
         for composed in (normalize("NFC", asked.pattern), normalize("NFD", asked.pattern)):
             if composed != asked.pattern:
-                yield asked._replace(pattern=composed)
-                yield asked._replace(pattern=composed, recursive=True)
+                form = asked._replace(pattern=composed)
+                yield form
+                yield _deeper(form)
     if not asked.use_regex and (name := asked.pattern.rstrip("/")) and not set(name) & set("*?[{\\!"):
         yield asked._replace(pattern=f"{name}/**")
     deeper = _deeper(asked)
-    if deeper != asked:
-        yield deeper
+    yield deeper
     for form in (asked, deeper):
-        shown = form._replace(include_hidden=True, include_ignored=True)
-        if shown not in {asked, deeper}:
-            yield shown
+        yield form._replace(include_hidden=True, include_ignored=True)
     last = asked.pattern.rstrip("/").rpartition("/")[2]
     if not asked.use_regex and last != asked.pattern and last.strip("*"):
         yield asked._replace(pattern=f"**/{last}")
