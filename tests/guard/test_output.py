@@ -330,6 +330,9 @@ def test_a_partial_has_the_name_and_the_kind_of_its_function(store: Store) -> No
     assert inspect.iscoroutinefunction(wrapped)
     assert "Tool 'fetch'" in asyncio.run(wrapped())
     assert inspect.isasyncgenfunction(wrap_tool(functools.partial(stream), store=store))
+    named = functools.partial(fetch, "http://x ")
+    named.__name__ = "fetch_x"  # type: ignore[attr-defined]
+    assert "Tool 'fetch_x'" in asyncio.run(wrap_tool(named, store=store)())
 
 
 @pytest.mark.proves("G-4")

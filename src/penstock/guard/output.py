@@ -268,9 +268,9 @@ def wrap_tool(
     if getattr(getattr(fn, "__self__", fn), "bounds_itself", False):
         return fn
     call: Any = fn
-    while isinstance(call, functools.partial):  # which has neither the name nor the kind of its function
+    while isinstance(call, functools.partial):  # which has not the kind of its function, nor its name
         call = call.func
-    name = tool_name or str(getattr(call, "__name__", "tool"))
+    name = tool_name or str(getattr(fn, "__name__", getattr(call, "__name__", "tool")))
     wrap = _Wrap(fn, lambda text: guard_output(text, name, store=store, limits=limits, dialect=dialect))
     if not inspect.isroutine(call):
         call = getattr(call, "__call__", call)  # noqa: B004 - a callable object
