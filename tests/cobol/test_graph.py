@@ -1354,6 +1354,21 @@ def test_a_called_program_may_have_the_dds_of_a_step_that_may_run_its_caller() -
     assert found == {"GETRATE.RATES bound to PAY.RATES may", "J.S reads PAY.RATES may"}
 
 
+def test_a_program_does_not_call_what_a_copybook_of_its_name_calls() -> None:
+    """It need not copy it: only the calls of the program give the DDs of its step to others."""
+    reader = sources.with_file("GETRATE").replace("GOBACK", "OPEN INPUT BILLS")
+    files = {
+        "top.cbl": sources.program("    GOBACK.", name="TOP"),
+        "top.cpy": "           CALL 'GETRATE'.\n",
+        "getrate.cbl": reader,
+        "j.jcl": "//J JOB 1\n//S EXEC PGM=TOP\n//DD1 DD DSN=PAY.RATES,DISP=SHR\n",
+    }
+    edges = graph_of({path: text.encode() for path, text in files.items()}).edges()
+    found = {f"{edge.source} {edge.verb} {edge.target} {edge.certainty}" for edge in edges}
+    assert "TOP calls GETRATE is" in found  # the copybook does
+    assert {one for one in found if "PAY.RATES" in one} == {"J.S reads PAY.RATES may"}
+
+
 def test_a_binder_writes_its_library_whatever_its_disposition() -> None:
     """DISP=SHR of a library does not say what happens to its member."""
     jcl = b"""//J JOB 1

@@ -77,7 +77,8 @@ class Binding:
     def add(self, all_jobs: Iterable[jobs.EstateJob]) -> None:
         """Add what the steps of all jobs do with data sets, and the files that programs find without a job."""
         for edge in self._drawing.of_verb("calls"):
-            if edge.certainty != "unknown" and edge.target.name in self._numbers:
+            is_of_program = edge.source.kind == "program"  # a copybook may have the name of one that does not copy it
+            if is_of_program and edge.certainty != "unknown" and edge.target.name in self._numbers:
                 self._calls.setdefault(edge.source.name, []).append(edge)
         of_jobs = [[step for step in job.steps if not step.is_expanded] for job in all_jobs]
         self._browse(list(chain.from_iterable(of_jobs)))
