@@ -305,6 +305,20 @@ def test_of_what_a_handoff_does_not_say_nothing_is_said(tree: Path, tmp_path: Pa
     assert ("Files since the session stopped: 1 same, 1 missing." in said) is is_partly_told
 
 
+@pytest.mark.proves("S-9")
+def test_of_a_deleted_file_that_cannot_be_looked_for_that_is_said(tree: Path, tmp_path: Path) -> None:
+    """The handoff says all of it: the file was gone. Whether it still is cannot be told from outside of the root."""
+    (tmp_path / "elsewhere").mkdir()
+    (tree / "link").symlink_to(tmp_path / "elsewhere")
+    history = [{"path": "link/old.py", "action": "deleted"}]
+    (tmp_path / "handoff.json").write_text(json.dumps({"sessionId": "x", "fileHistory": history}))
+    (tmp_path / "script.json").write_text(json.dumps([{"say": "Done."}]))
+    how = ["--root", str(tree), "--model", f"scripted:{tmp_path / 'script.json'}"]
+    said = penstock(tmp_path, "run", "--from", str(tmp_path / "handoff.json"), *how).stderr
+    assert "Files since the session stopped: 1 unreadable." in said
+    assert "does not say" not in said
+
+
 @pytest.mark.proves("S-12")
 def test_a_store_that_fails_names_the_session_that_it_keeps(
     tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

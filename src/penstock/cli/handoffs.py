@@ -75,7 +75,9 @@ def take_up(handoff: Handoff, file: str, root: str, agent: Agent) -> str:
     if isinstance(agent.tools, Toolbox):
         agent.tools.changes.note(*changed)
     # Another agent's handoff says which files it changed, not what they held: of those only that they are gone can be told.
-    found = [item for item in compared if item.tracked.sha256 or item.state != "unreadable"]
+    found = [
+        item for item in compared if item.tracked.sha256 or item.tracked.kind == "missing" or item.state != "unreadable"
+    ]
     said = [report(found, dialect=agent.session.dialect)] if found else []
     if compared and all(item.state == "missing" for item in compared):
         said.append(f"None of them is under {escape.clip(root)}: if you mean another folder, name it with --root.")
