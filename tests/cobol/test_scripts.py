@@ -263,6 +263,17 @@ def test_a_batch_file_sets_what_its_programs_open() -> None:
     assert "PAY01.CUST bound to c1 may 1 2" in said("if x set DD_CUSTFILE=c1\ncobcrun PAY01\n", "run.cmd")
 
 
+@pytest.mark.parametrize("variable", ["COB_FILE_PATH=/data", "DD_CUSTFILE=/data/CUSTFILE"])
+def test_the_variables_of_a_script_are_those_of_called_programs_too(variable: str) -> None:
+    """They run in the same process."""
+    top = b"IDENTIFICATION DIVISION.\nPROGRAM-ID. TOP.\nPROCEDURE DIVISION.\n    CALL 'PAY01'.\n    STOP RUN.\n"
+    pay = PAY.replace("TO CUSTFILE", 'TO "CUSTFILE"')
+    script = f"export {variable}\ncobcrun TOP\n"
+    drawn = graph_of({"top.cbl": top, "pay01.cbl": pay.encode(), "run.sh": script.encode()}).drawn
+    found = {f"{edge.source} {edge.verb} {edge.target} {edge.certainty}" for edge in drawn}
+    assert {"PAY01.CUST bound to /data/CUSTFILE is", "RUN.TOP reads /data/CUSTFILE is"} <= found
+
+
 def test_variables_of_a_shell_of_its_own_are_not_certain_behind_it() -> None:
     """Parentheses are such a shell; those of functions, patterns, tests and lists of csh are none, so what follows is certain."""
     text = "export DD_CUSTFILE=/c1\n(export DD_CUSTFILE=/c2; ls)\ncobcrun PAY01\n"

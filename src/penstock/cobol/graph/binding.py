@@ -138,15 +138,20 @@ class Binding:
         for use in uses:
             if use.dd != jobs.FOLDER or use.disposition != OF_A_VARIABLE:
                 continue
-            for program in use.step.step.programs:
-                for number, _ in self._callees.called(program):
-                    for file in self._parts[number].files:
-                        if not file.dds or any((use.step.node, dd) in have for dd in file.dds):
-                            continue
-                        for named in file.own_names:
-                            if "/" not in named.name:
-                                there = NodeId("dataset", f"{use.data_set.name}/{named.name}")
-                                yield use._replace(dd=file.dds[0], data_set=there)
+            called = chain.from_iterable(self._callees.called(program) for program in use.step.step.programs)
+            own = dict.fromkeys(number for number, _ in called)
+            below = (self._called_by(self._parts[number].name) for number in own)
+            # Many programs may have one file: it is in the folder once.
+            names = dict.fromkeys(
+                (file.dds[0], named.name)
+                for number in dict.fromkeys(chain(own, *below))
+                for file in self._parts[number].files
+                if file.dds and not any((use.step.node, dd) in have for dd in file.dds)
+                for named in file.own_names
+                if "/" not in named.name
+            )
+            for dd, name in names:
+                yield use._replace(dd=dd, data_set=NodeId("dataset", f"{use.data_set.name}/{name}"))
 
     def _bind(self, use: jobs.StepDataSet) -> None:
         """Add what a step does with a data set, and which files of its programs are bound to it."""
