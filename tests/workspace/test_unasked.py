@@ -125,6 +125,14 @@ def test_hooks_are_also_there_by_another_spelling(tmp_path: Path) -> None:
     assert why_unasked_at(str(tmp_path), b"tools/hook/pre-commit") == ""
 
 
+@pytest.mark.parametrize("command", ["add :/", "log ./...", "!git grep x -- :/"])
+def test_a_word_of_a_command_that_names_no_file_guards_none(tmp_path: Path, command: str) -> None:
+    """No file system takes `:` or `...` for the folder that it is in."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git/config").write_text(f"[alias]\n x = {command}\n")
+    assert why_unasked_at(str(tmp_path), b"src/a.py") == ""
+
+
 def test_a_repository_may_have_any_name(tmp_path: Path) -> None:
     """It may be next to its work tree, bare, with submodules and work trees; a work tree within one is a separate project."""
     root = tmp_path / "root"

@@ -450,7 +450,8 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 def _comparable(path: bytes) -> bytes:
     """Return a path with each of its names as the laxest file system compares it."""
     names = path.decode("utf-8", "surrogateescape").split("/")
-    return "/".join(name if name == "." else _plain(name) for name in names).encode("utf-8", "surrogateescape")
+    # None is empty: else `:/`, which git takes for the whole work tree, would be the folder that it is in.
+    return "/".join(_plain(name) or name for name in names).encode("utf-8", "surrogateescape")
 
 
 def _plain(name: str) -> str:
