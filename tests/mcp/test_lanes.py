@@ -173,5 +173,5 @@ def test_reads_go_on_while_scans_run(doubles: Wire) -> None:
         time.sleep(0.01)
     times = [after - before for before, after in pairwise(spent)]
     assert sum(times) > 0.4, "they ran at the same time"
-    assert statistics.median(times) < 0.06
+    assert statistics.median(times) < 0.06  # 10 ms of it are the pause
     assert max(times) < 1
