@@ -1259,9 +1259,7 @@ def test_a_data_set_of_a_dd_of_the_system_is_used_by_a_program_that_has_a_file_o
     }
 
 
-def test_a_called_program_has_the_dds_of_the_step_that_runs_its_caller() -> None:
-    """At any depth, as certain as the calls; a program that is not called has none, and a dynamic call `may` bring it."""
-    reader = b"""       PROGRAM-ID. %s.
+READS_RATES = b"""       PROGRAM-ID. %s.
        ENVIRONMENT DIVISION.
        INPUT-OUTPUT SECTION.
        FILE-CONTROL.
@@ -1277,6 +1275,11 @@ def test_a_called_program_has_the_dds_of_the_step_that_runs_its_caller() -> None
            CLOSE RATES.
            GOBACK.
 """
+"""A program by its name, with a file that it reads and the DD of that."""
+
+
+def test_a_called_program_has_the_dds_of_the_step_that_runs_its_caller() -> None:
+    """At any depth, as certain as the calls; a program that is not called has none, and a dynamic call `may` bring it."""
     caller = b"""       PROGRAM-ID. %s.
        DATA DIVISION.
        WORKING-STORAGE SECTION.
@@ -1300,9 +1303,9 @@ def test_a_called_program_has_the_dds_of_the_step_that_runs_its_caller() -> None
             "top.cbl": caller % (b"TOP", b"CALL 'MIDDLE'. CALL 'CHOOSES'."),
             "middle.cbl": caller % (b"MIDDLE", b"CALL 'GETRATE'. CALL 'TOP'."),
             "chooses.cbl": caller % (b"CHOOSES", choice),
-            "getrate.cbl": reader % (b"GETRATE", b"RATES"),
-            "gettax.cbl": reader % (b"GETTAX", b"TAXES"),
-            "getspare.cbl": reader % (b"GETSPARE", b"SPARE"),
+            "getrate.cbl": READS_RATES % (b"GETRATE", b"RATES"),
+            "gettax.cbl": READS_RATES % (b"GETTAX", b"TAXES"),
+            "getspare.cbl": READS_RATES % (b"GETSPARE", b"SPARE"),
             "j.jcl": jcl,
         }
     )
@@ -1324,26 +1327,12 @@ def test_a_called_program_has_the_dds_of_the_step_that_runs_its_caller() -> None
 
 def test_a_called_program_may_have_the_dds_of_a_step_that_may_run_its_caller() -> None:
     """Two programs have the name that the step runs, and one of them calls a third."""
-    reader = b"""       PROGRAM-ID. GETRATE.
-       ENVIRONMENT DIVISION.
-       INPUT-OUTPUT SECTION.
-       FILE-CONTROL.
-           SELECT RATES ASSIGN TO RATES.
-       DATA DIVISION.
-       FILE SECTION.
-       FD RATES.
-       01 A-RATE PIC X(80).
-       PROCEDURE DIVISION.
-       MAIN-PART.
-           READ RATES.
-           GOBACK.
-"""
     top = b"       PROGRAM-ID. TOP.\n       PROCEDURE DIVISION.\n       MAIN-PART.\n           %s\n           GOBACK.\n"
     jcl = b"//J JOB 1\n//S EXEC PGM=TOP\n//RATES DD DSN=PAY.RATES,DISP=SHR\n"
     files = {
         "a/top.cbl": top % b"CALL 'GETRATE'.",
         "b/top.cbl": top % b"CONTINUE.",
-        "getrate.cbl": reader,
+        "getrate.cbl": READS_RATES % (b"GETRATE", b"RATES"),
         "j.jcl": jcl,
     }
     found = {

@@ -121,7 +121,7 @@ class ProgramNames(Generic[_Of]):
         """
         first, colons, method = name.partition(METHOD)
         if not colons:
-            # No word of COBOL contains a period, so only the file of a program does; a shop chooses the suffix of these.
+            # Of what is called, only a file and a type have a period in their name; a shop chooses the suffix of files.
             bare = name.partition(".")[0]
             return name if self._is_known(name) or not self._is_known(bare) else bare
         waiting, seen = [first], set()

@@ -72,8 +72,9 @@ def find_wider(root: Root, path: str, asked: FileQuery, deadline: Deadline) -> W
 
 
 def _forms(asked: FileQuery) -> Iterator[FileQuery]:
-    """Yield forms from near to far: the same characters composed otherwise, inside a folder of that name, any depth, hidden and
-    ignored files, the last part alone. Some may be the same.
+    """Yield wider forms of what was asked for, from near to far; some may be the same.
+
+    The same characters composed otherwise, inside a folder of that name, any depth, hidden and ignored files, the last part alone.
     """
     if not asked.pattern.isascii():
         from unicodedata import normalize

@@ -191,10 +191,10 @@ class Binding:
         for program in use.step.step.programs if having else ():
             found = self._callees.called(program.upper())
             own = {number for number, _ in found}
+            is_sure = not self._callees.doubt(program.upper(), found)
             for caller in sorted(own):
                 below = self._called_by(self._parts[caller].name)
                 for number in sorted(below.keys() & having - own):
-                    is_sure = not self._callees.doubt(program.upper(), found)
                     yield number, below[number] if is_sure else below[number]._replace(certainty="may")
 
     def _called_by(self, program: str) -> dict[int, EstateEdge]:
