@@ -14,7 +14,7 @@ from penstock.cobol import ScannedSource, reading, scan
 from penstock.cobol.facts import facts
 from penstock.cobol.reading import BREAK
 
-from .sources import names, one, program, verbs
+from .sources import fixed, names, one, program, verbs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -781,6 +781,21 @@ def test_a_text_may_be_pasted_one_column_early_from_its_second_screen_on() -> No
     assert [entry.name or entry.word for entry in found.entries if entry.word in {"01", "05", "77"}] == ["R", "A", "B"]
     assert [one.verb for one in found.statements] == ["MOVE"]
     assert [warned.line for warned in source.warnings if warned.text.endswith("a comment")] == [9, 10]
+
+
+def test_an_exec_block_may_begin_in_column_7_while_a_mark_there_is_still_a_comment() -> None:
+    """Its translator reads words, not columns; a letter before a blank is a shop's mark, and D one for debugging."""
+    first = ["           EXEC SQL", "      SELECT A, B", "             INTO :X", "      ,:Y FROM T"]
+    marked = ["      C WHERE A = 1", "      D    WHERE B = 2"]
+    last = ["      -- a remark", "      DELETED = 'N'", "      END-EXEC.", "      SELECT is no code."]
+    block = [*first, *marked, *last]
+    text = program("A.", "    MOVE X TO Y.") + "".join(f"{line}\n" for line in block) + fixed("    GOBACK.")
+    found = one(source := scan(text, source_format="fixed"))
+    assert verbs(found) == ["MOVE", "EXEC SQL", "GOBACK"]
+    assert found.execs[0].text == "EXEC SQL SELECT A, B INTO :X ,:Y FROM T -- a remark DELETED = 'N' END-EXEC"
+    assert [warned.line for warned in source.warnings if warned.text.endswith("as code")] == [7, 9, 12, 13, 14]
+    alone = scan(program("A.") + "      EXEC SQL\n      COMMIT\n      END-EXEC.\n", source_format="fixed")
+    assert verbs(one(alone)) == ["EXEC SQL"]
 
 
 @pytest.mark.parametrize("before", ["", "=COLS> "])

@@ -64,6 +64,12 @@ _BEHIND_MARGIN = re.compile(
 """A record, section, paragraph or division that begins directly behind the sequence number or the blanks in its place, as Unisys'
 compiler and those that count no columns accept it, and as a text has it whose second screen was pasted one column early."""
 
+_EXEC = re.compile(r"(?i)(?<![\w-])(?:(END-EXEC)(?![\w-])|EXEC(?:UTE)?\s++(?:SQL|CICS|DLI)(?![\w-]))")
+"""Where an EXEC block begins or, with group 1, ends."""
+_EMBEDDED_FROM = re.compile(r"(?:[ ]{6}|\d{6}(?!\d))(?:\w[^ ]|[:,('=<)]|--)")
+"""A line of an EXEC block that begins in column 7. A letter before a blank may still be the mark of a shop for a comment, or the D
+of a debug line."""
+
 
 class SourceReading(NamedTuple):
     """The lines of a file, and which part of them is code."""
@@ -174,6 +180,9 @@ class _Page:
         self._marks = frozenset(mark for mark in _MARKS if mark in text)  # others need not be looked for line by line
         self._lists = any(word in upper for word in ("EJECT", "SKIP", "TITLE"))
         self._includes = "-INC" in upper or "++INCLUDE" in upper
+        self._embeds = "EXEC" in upper
+        self._searched = 0  # the index up to which EXEC blocks were looked for
+        self._is_within_exec = False
         self.lines = lines
         self._encoding = encoding
         self.code: list[str] = []
@@ -354,7 +363,7 @@ class _Page:
     def _indicated(self, index: int, line: str, stop: int | None) -> None:
         """Read a line whose column 7 is neither a blank nor a comment indicator."""
         indicator, text = line[6], line[AREA_A:stop]
-        if indicator.isalnum() and _BEHIND_MARGIN.match(line[:stop]):
+        if (indicator.isalnum() and _BEHIND_MARGIN.match(line[:stop])) or self._is_embedded(index, line):
             self.code[index] = indicator + text
             self.warnings.append(Warned(index + 1, f"column 7 holds {indicator!r}: read as code"))
         elif indicator in "Dd":
@@ -364,6 +373,19 @@ class _Page:
             self._continue(index, text, stop)
         elif indicator not in _NO_INDICATORS and index not in self.marked and not _is_told(line):
             self.warnings.append(Warned(index + 1, f"column 7 holds {indicator!r}: read as a comment"))
+
+    def _is_embedded(self, index: int, line: str) -> bool:
+        """Return whether a line is code of an EXEC block from column 7 on, which its translator takes as any other column.
+
+        Lines are asked about in their order, so that each is searched once for the blocks that begin and end in it.
+        """
+        if not self._embeds or not _EMBEDDED_FROM.match(line):
+            return False
+        for code in self.code[self._searched : index]:
+            for mark in _EXEC.finditer(QUOTED.sub("", code)):
+                self._is_within_exec = not mark[1]
+        self._searched = index
+        return self._is_within_exec or _EXEC.match(line[AREA_A - 1 :]) is not None
 
     def _continue(self, index: int, text: str, stop: int | None) -> None:
         """Join a line to the last one before it that has code: a literal after its quote, a word after its last letter."""
