@@ -2366,3 +2366,44 @@ def _sorted(size: int) -> Callable[[], object]:
 def test_a_graph_takes_linear_time(work: Callable[[int], Callable[[], object]], size: int) -> None:
     """Whatever one program, CL program or step says n times, or of n things, is looked for once."""
     assert times_at_four_times(work, size) < BOUND
+
+
+@pytest.mark.proves("C-17")
+def test_a_procedure_that_no_job_runs_has_its_steps_all_the_same() -> None:
+    """Its programs and data sets are those of the procedure, in doubt, as the job that runs it elsewhere may override them."""
+    graph = graph_of(
+        {
+            "jobs/PAY.jcl": b"//PAY JOB\n//S EXEC USED\n",
+            "procs/USED.prc": b"//USED PROC\n//P EXEC PGM=P1\n",
+            "procs/ALONE.prc": b"//ALONE PROC HLQ=PROD,RUN=\n//P EXEC PGM=P2\n//S EXEC INNER\n//T EXEC PGM=&RUN\n"
+            b"//C EXEC PGM=IDCAMS\n//SYSIN DD *\n  REPRO IDS(A) ODS(B)\n/*\n//D EXEC PGM=IEFBR14\n//X DD DSN=&HLQ..X,DISP=SHR\n",
+            "procs/INNER.prc": b"//P EXEC PGM=P3\n",
+            "procs/PAY.prc": b"//PAY PROC\n//S EXEC PGM=P4\n",
+            "procs/OLDUSED.prc": b"//USED PROC\n//P EXEC PGM=P5\n",
+        }
+    )
+    doubt = "no job here runs the procedure, and one may override what it says"
+    said = {f"{one.source} {one.verb} {one.target} {one.certainty}" for one in graph.drawn if one.why != doubt}
+    assert said == {
+        "PAY.S part of PAY is",
+        "PAY.S runs USED is",
+        "PAY.S.P part of PAY is",
+        "PAY.S.P runs P1 is",
+        *(f"ALONE.{step} part of ALONE is" for step in ("P", "S", "S.P", "T", "C", "D")),
+        "ALONE.S runs INNER is",
+        "PAY@procs/PAY.prc.S part of PAY@procs/PAY.prc is",
+        "OLDUSED.P part of OLDUSED is",
+    }
+    assert {f"{one.source} {one.verb} {one.target} {one.certainty}" for one in graph.drawn if one.why == doubt} == {
+        "ALONE.P runs P2 may",
+        "ALONE.S.P runs P3 may",
+        "ALONE.C runs IDCAMS may",
+        "ALONE.C reads A may",
+        "ALONE.C writes B may",
+        "ALONE.D runs IEFBR14 may",
+        "ALONE.D reads PROD.X may",
+        "PAY@procs/PAY.prc.S runs P4 may",
+        "OLDUSED.P runs P5 may",
+    }
+    found = {str(node) for node in impact(graph, "PAY", kind="procedure").nodes}
+    assert found == {"PAY@procs/PAY.prc"}

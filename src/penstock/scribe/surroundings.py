@@ -68,7 +68,8 @@ class Surroundings:
         calling = [edge for at in (node, *transactions) for edge in self._leading_to(at) if edge.verb in _CALLS]
         callers = [edge.source for edge in calling if edge.source.kind == "program"]
         callers.sort(key=lambda caller: self._places.get(caller, len(self._places)))
-        jobs = [edge.target for step in steps for edge in self._graph.touching(step) if edge.verb == "part of"]
+        parts = [edge.target for step in steps for edge in self._graph.touching(step) if edge.verb == "part of"]
+        jobs = [node for node in parts if node.kind == "job"]  # and not a procedure that none of them runs
         return Around(*(tuple(dict.fromkeys(map(self._name, nodes))) for nodes in (callers, transactions, jobs)))
 
     def _leading_to(self, node: NodeId) -> list[EstateEdge]:

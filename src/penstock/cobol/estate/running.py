@@ -97,8 +97,24 @@ class JobSteps:
                 if job.kind == "job" or (alone and key(member.name) not in self._of_others):
                     yield member, included(job, self._cards_near(member.path))
 
+    def procedures(self) -> Iterator[tuple[str, Member, Job]]:
+        """Yield the procedures that nothing here runs, with includes in place, each with its name in capitals and its member."""
+        for member in self._members:
+            around = False
+            for job in member.jobs:
+                around = around or job.kind == "job"
+                is_one = job.kind == "proc" or (job.kind == "fragment" and member.kind == "proc")
+                names = [name for name in (key(job.name), key(member.name)) if name and self._finds(name, member)]
+                if is_one and not around and names and self._of_others.isdisjoint(names):
+                    yield names[0], member, included(job, self._cards_near(member.path))
+
+    def _finds(self, name: str, member: Member) -> bool:
+        """Return whether a procedure of a member is found by a name: that of the member, or its label if no member has the name."""
+        found = self._procedures.get(name)
+        return key(member.name) == name or (found is not None and key(found[0][0].name) != name)
+
     def steps(self, member: Member, job: Job) -> Iterator[RunningStep]:
-        """Yield the steps of a job, those of procedures after the step that runs them."""
+        """Yield the steps of a job or procedure, those of the procedures within it after the step that runs them."""
         known = self._in_stream.get((member.path, job.line), {})
         found = (
             one

@@ -65,7 +65,7 @@ _DEPENDS: dict[Verb, Literal["source", "target", "both"]] = {
     "is record of": "both",
     "bound to": "both",
 }
-_BY_PATH = frozenset({"program", "job"})
+_BY_PATH = frozenset({"program", "job", "procedure"})
 """The kinds of things of whose name there may be several, each named `NAME@path`; what is in them is not called NAME."""
 _RUNNING: frozenset[Verb] = frozenset(
     {"calls", "starts", "runs", "inherits", "performs", "goes to", "part of", "copies"}

@@ -96,7 +96,8 @@ class Inventory:
             self._calls(one, started, others)
             self._uses(one)
         for job in graph.jobs:
-            self._job(job)
+            if job.node.kind == "job":
+                self._job(job)
 
     def is_job(self, path: str, name: str) -> bool:
         """Return whether the steps of a name in a file are a job: with a JOB card, or without one if no other member needs them."""

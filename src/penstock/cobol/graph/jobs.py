@@ -72,13 +72,14 @@ _SQL_COMMENT = re.compile(r"(?m)--[^\n]*$|^\*[^\n]*$")
 _SCHEMA_VARIABLE = re.compile(r"(?:(?:&|%%)[\w$#@]+\.\.|(?:\$\{[^{}\s]+\}|\{\{[^{}\n]*\}\}|<[\w-]+>)\.)(?=[\w\"])")
 _VARIABLE = frozenset("&*%{<")
 """What makes the name of a program a variable, or that of a data set (`PGM=*.STEP.DD`)."""
+_UNUSED = "no job here runs the procedure, and one may override what it says"
 FOLDER = "COB_FILE_PATH"
 """The variable of GnuCOBOL that names the folder of all files without one."""
 _BACK = re.compile(r"\*\.(?:([A-Z0-9$#@]+(?:\.[A-Z0-9$#@]+)?)\.)?([A-Z0-9$#@]+)\Z", re.IGNORECASE)
 
 
 class EstateJob(NamedTuple):
-    """A job with its steps, in the order in which they run."""
+    """A job, or a procedure that no job runs, with its steps in the order in which they run."""
 
     node: NodeId
     path: str
@@ -92,6 +93,7 @@ class StepOfJob(NamedTuple):
 
     node: NodeId
     job: NodeId
+    """The job, or the procedure that no job runs."""
     running: RunningStep
     citations: tuple[CitedLine, ...]
 
@@ -156,7 +158,7 @@ def region(members: Iterable[Member]) -> Iterator[EstateEdge]:
 
 
 def jobs_of(members: Sequence[Member]) -> list[EstateJob]:
-    """Return all jobs, with their steps.
+    """Return all jobs, and the procedures that no job runs, with their steps.
 
     Args:
         members: The members of the estate, ordered by path.
@@ -171,17 +173,32 @@ def jobs_of(members: Sequence[Member]) -> list[EstateJob]:
     for member, job, name in found:
         by = key(member.name) if members_alike[name, key(member.name)] == 1 else member.path
         head = NodeId("job", f"{name}@{by}" if paths[name] > 1 else name)
-        steps = tuple(
-            StepOfJob(
-                NodeId("step", ".".join((head.name, *one.names))),
-                head,
-                one,
-                tuple(CitedLine(path, line) for path, line in one.places),
-            )
-            for one in running.steps(member, job)
-        )
+        steps = _steps(head, running.steps(member, job))
         made.append(EstateJob(head, member.path, job.name or member.name, steps))
+    # A step has the name of its procedure in front, as that of a job, and must not be taken for one of a job of that name.
+    left = list(running.procedures())
+    taken = Counter([*paths, *(name for name, _, _ in left)])
+    for name, member, procedure in left:
+        head = NodeId("procedure", f"{name}@{member.path}" if taken[name] > 1 else name)
+        in_doubt = (
+            one._replace(step=one.step._replace(doubt=one.step.doubt or _UNUSED))
+            for one in running.steps(member, procedure)
+        )
+        made.append(EstateJob(head, member.path, name, _steps(head, in_doubt)))
     return made
+
+
+def _steps(head: NodeId, running: Iterable[RunningStep]) -> tuple[StepOfJob, ...]:
+    """Return the steps of a job or procedure as nodes."""
+    return tuple(
+        StepOfJob(
+            NodeId("step", ".".join((head.name, *one.names))),
+            head,
+            one,
+            tuple(CitedLine(path, line) for path, line in one.places),
+        )
+        for one in running
+    )
 
 
 def runs(one: StepOfJob) -> Iterator[EstateEdge]:

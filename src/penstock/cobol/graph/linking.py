@@ -39,7 +39,7 @@ class Linked(NamedTuple):
     written: Mapping[NodeId, list[WrittenPlace]]
     """The places and lengths that job steps state in numbers about the records of each data set."""
     jobs: tuple[jobs.EstateJob, ...]
-    """The jobs, with their steps."""
+    """The jobs, and the procedures that no job runs, with their steps."""
 
 
 def linked(
