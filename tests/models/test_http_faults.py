@@ -216,7 +216,8 @@ def test_a_name_server_that_stalls_keeps_nobody_from_cancelling(stuck_names: thr
         (nothing, (EVENTS, chunk("a")), "close"),
         (nothing, (EVENTS, chunk("a"), "data: [DONE]\n\n"), "hold"),
         (nothing, (EVENTS, chunk("a"), chunk("b", "stop")[:-9]), "close"),
-        (nothing, (EVENTS.replace("\r\n\r\n", "\r\ncontent-length: 900\r\n\r\n"), chunk("a", "stop")), "close"),
+        (nothing, (EVENTS.replace("\r\n\r\n", "\r\ncontent-length: 900\r\n\r\n"), chunk("a")), "close"),
+        (nothing, (EVENTS, chunk("a")), "reset"),
     ],
 )
 def test_an_answer_that_breaks_off_is_an_error(
@@ -226,6 +227,17 @@ def test_an_answer_that_breaks_off_is_an_error(
     with peer(*parts, then=then) as serving, pytest.raises(Disconnected) as caught:
         remote(serving.url).send(ASKED, on_text=on_text)
     assert (caught.value.kind, diagnose(caught.value).kind) == ("closed", "connection")
+
+
+@pytest.mark.parametrize(
+    ("header", "then"), [("", "close"), ("", "reset"), ("content-length: 900\r\n", "close"), ("", "hold")]
+)
+def test_an_answer_that_said_why_it_stops_is_taken_whatever_breaks_then(header: str, then: str) -> None:
+    """It is whole and paid for; a proxy that resets each connection there would have it paid for again and again."""
+    with peer(EVENTS.replace("\r\n\r\n", f"\r\n{header}\r\n"), chunk("a"), chunk("b", "stop"), then=then) as serving:
+        body = remote(serving.url, timeout_seconds=0.4 if then == "hold" else 60).send(ASKED, on_text=nothing)
+        assert len(serving.requests) == 1
+    assert answer_words(body, "openai-chat") == "ab"
 
 
 def test_a_port_where_nobody_listens() -> None:

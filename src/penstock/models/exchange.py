@@ -245,13 +245,19 @@ async def _posted(post: _Post, timeout: httpx2.Timeout, client: httpx2.AsyncClie
 async def _streamed(response: httpx2.Response, wire: str, on_text: Callable[[str], object]) -> dict[str, Json]:
     """Return the body that a stream adds up to; reading stops at its last event, since some servers keep the connection open."""
     stream = AnswerStream(wire)
-    async for name, data in _events(response, wire):
-        if response.num_bytes_downloaded > MAX_STREAM_BYTES:
-            raise Unreadable(f"The answer's stream is above {MAX_STREAM_BYTES:,} bytes.")
-        if data and (text := stream.feed(data, is_error=name == "error")):
-            on_text(text)
-        if stream.is_ended:
-            break
+    try:
+        async for name, data in _events(response, wire):
+            if response.num_bytes_downloaded > MAX_STREAM_BYTES:
+                raise Unreadable(f"The answer's stream is above {MAX_STREAM_BYTES:,} bytes.")
+            if data and (text := stream.feed(data, is_error=name == "error")):
+                on_text(text)
+            if stream.is_ended:
+                break
+    except httpx2.TransportError:
+        # An answer that has said why it stops is whole, and paid for. Proxies that reset every connection there do so each time:
+        # sending again would pay again, and never have an answer.
+        if not stream.is_complete:
+            raise
     return stream.body()
 
 

@@ -50,6 +50,11 @@ class AnswerStream:
         """Whether the answer is complete, even if the connection stays open."""
         return self._is_done or self._events.is_ended
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the provider said why it stopped: nothing that breaks after that takes anything from the answer."""
+        return self._events.is_complete
+
     def feed(self, data: str, *, is_error: bool = False) -> str:
         """Take the data of the next event; return the words that it adds.
 
@@ -68,9 +73,9 @@ class AnswerStream:
         try:
             value = _read_error(data) if is_error else _read_object(data)
         except (Refused, Unreadable):
-            if not self._events.is_complete:
+            if not self.is_complete:
                 raise
-            # The answer has said why it stops, so it is whole: an error after it, in counting for instance, takes nothing from it.
+            # An error after the answer, in counting for instance.
             self._is_done = True
             return ""
         return self._events.feed(value)
@@ -83,7 +88,7 @@ class AnswerStream:
             Unreadable: if they add up to no answer.
         """
         # A connection that closes cleanly in the middle of an answer looks like its end: only the stop reason distinguishes them.
-        if not self._events.is_complete:
+        if not self.is_complete:
             raise Disconnected("closed", "The provider's stream broke off: it ended before it said why it stops.")
         return _checked(self._events.body(), self._wire)
 
