@@ -61,6 +61,20 @@ def test_jobs_that_the_engine_lost_are_put_in_again(url: str, database: Database
     assert (seen.phase, seen.answered) == ("done", seen.chunks)
 
 
+@pytest.mark.parametrize("arguments", ["[1, 2]", '"text"', "7", "null"])
+def test_a_job_whose_arguments_are_no_object_ends(
+    url: str, database: Database, author: Author, arguments: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever may write to the table can put in any JSON; the engine failed on it outside of what it catches, and kept the job."""
+    run = started(database, estate())
+    database.rows("UPDATE procrastinate_jobs SET args = %(args)s::jsonb", args=arguments)
+    with working(url, loopback(author)):
+        seen = ended(database, run)
+        assert database.rows("SELECT 1 FROM procrastinate_jobs WHERE jsonb_typeof(args) <> 'object'") == []
+    assert (seen.phase, seen.answered) == ("done", seen.chunks)
+    assert "Traceback" not in capfd.readouterr().err
+
+
 @pytest.mark.proves("C-21")
 def test_a_database_that_is_stopped_in_the_middle_loses_nothing(own_server: Server, author: Author) -> None:
     """The database stops twice without warning while questions are under way; answers that arrive meanwhile wait for it."""

@@ -93,12 +93,12 @@ class Patience(procrastinate.PsycopgConnector):
     async def execute_query_one_async(self, query: Any, **arguments: Any) -> dict[str, Any]:
         """Execute a statement that returns a row: a job is taken. Never repeated, or the first job would belong to nobody."""
         row: dict[str, Any] = await self._within(super().execute_query_one_async(query, **arguments))
-        return row
+        return _callable(row)
 
     async def execute_query_all_async(self, query: Any, **arguments: Any) -> list[dict[str, Any]]:
         """Execute a statement that returns rows."""
         rows: list[dict[str, Any]] = await self._within(super().execute_query_all_async(query, **arguments))
-        return rows
+        return [_callable(row) for row in rows]
 
     async def _within(self, asked: Awaitable[Any]) -> Any:
         # Not `wait_for`: that of Python 3.11 loses a cancellation that arrives together with the answer, and then what should end
@@ -108,6 +108,15 @@ class Patience(procrastinate.PsycopgConnector):
                 return await asked
         except TimeoutError as error:
             raise procrastinate.exceptions.ConnectorException(f"no answer within {_ANSWER_SECONDS:g} s") from error
+
+
+def _callable(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row in which a job's arguments are an object, as the engine takes for granted: anything else becomes no arguments.
+
+    The column holds any JSON that others write there. The engine fails on it where it writes its log, outside of what it catches:
+    the job would stay `doing` until the worker ends. Without arguments its function cannot be called, and the job ends as failed.
+    """
+    return row if "args" not in row or isinstance(row["args"], dict) else {**row, "args": {}}
 
 
 def _is_away(error: BaseException) -> bool:
