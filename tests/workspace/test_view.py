@@ -311,6 +311,26 @@ def test_a_missing_file_names_similar_ones_and_a_folder_the_listing(tmp_path: Pa
     assert printed.calls_in(tools.view(".")) == [Call("list_files", {})]
 
 
+@pytest.mark.proves("V-11")
+def test_every_tool_that_takes_a_path_names_similar_ones(tmp_path: Path) -> None:
+    """A search in a misspelled file, and a walk from a misspelled folder, are refused as a view of it is."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "main.py").write_text("word\n")
+    tools = Tools(tmp_path)
+    for tool, pattern in (
+        ("search", {"pattern": "word"}),
+        ("search", {"pattern": "word", "ranked": True}),
+        ("list_files", {}),
+    ):
+        result = tools.call(tool, {**pattern, "path": "scr"})
+        assert (result.code, 'Similar: "src"' in result.text) == ("not_found", True)
+    for tool in ("count_files", "list_files"):
+        assert 'Similar: "src"' in tools.call(tool, {"path": "scr"}).text
+    for more in ({}, {"ranked": True}):
+        result = tools.call("search", {"pattern": "word", "path": "src/mian.py", **more})
+        assert (result.code, 'Similar: "src/main.py"' in result.text) == ("not_found", True)
+
+
 @pytest.mark.proves("V-11", "L-9")
 def test_names_are_compared_in_bounded_time(tmp_path: Path) -> None:
     """A folder of 3,000 long and similar names costs no more than listing it."""

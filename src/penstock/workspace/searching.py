@@ -20,6 +20,7 @@ from penstock.errors import ToolError
 from penstock.text import escape
 from penstock.workspace import system
 from penstock.workspace.pattern import line_finder, selected
+from penstock.workspace.similar import is_folder
 from penstock.workspace.walk import Omitted, Walk
 from penstock.workspace.wider import FileQuery, Wider, find_wider
 
@@ -153,7 +154,7 @@ def search(
     glob = root.tied(glob, path)
     selection = selected(glob)
     relative = root.relative(path)
-    if not root.is_folder(relative):
+    if not is_folder(root, relative):
         file = root.open_file(relative)
         try:
             state.search_file(file.descriptor, relative)

@@ -17,6 +17,7 @@ from penstock.text.redaction import redacted
 from penstock.workspace import refusals
 from penstock.workspace.globs import EVERYTHING
 from penstock.workspace.root import OpenFile
+from penstock.workspace.similar import is_folder
 from penstock.workspace.source import FileSource
 from penstock.workspace.version import FileStamp
 from penstock.workspace.walk import Omitted, Walk
@@ -56,7 +57,7 @@ class Files:
     ) -> None:
         self._relative = relative = root.relative(path)
         self.walk: Walk | None = None
-        if root.is_folder(relative):
+        if is_folder(root, relative):
             self.walk = Walk(
                 root,
                 path,
