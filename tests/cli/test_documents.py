@@ -286,6 +286,11 @@ def test_a_path_that_is_not_there_is_missing(tmp_path: Path) -> None:
     status, _, err = run("document", "gone", cwd=tmp_path)
     assert status == 4
     assert "gone" in err
+    # Their folder would be the root, in which the name is "gone".
+    for elsewhere in (str(tmp_path.parent / "gone"), "../gone", "/gone/also"):
+        for command in (("document", elsewhere), ("impact", "NAME", elsewhere), ("structure", elsewhere)):
+            told = f"penstock: There is no file or folder {elsewhere}. Try: penstock {command[0]} --help\n"
+            assert run(*command, cwd=tmp_path) == (4, "", told)
 
 
 def test_files_on_two_drives_are_in_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,8 +303,9 @@ def test_files_on_two_drives_are_in_no_folder(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(os.path, "commonpath", paths_on_two_drives)
     programs = (str(tmp_path / "c/A.cbl"), str(tmp_path / "d/B.cbl"))
-    for folder in ("c", "d"):
-        (tmp_path / folder).mkdir()
+    for program_file in map(Path, programs):
+        program_file.parent.mkdir()
+        program_file.touch()
     with documents_cli.document_command.make_context("document", [*programs]).scope():
         root, beneath = documents_cli.rooted(".", programs[:1])
         with closing(root):

@@ -57,6 +57,9 @@ def rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
         real = [os.path.realpath(path) for path in paths]
         # Nothing is read outside the root. Naming a file elsewhere means that folder, and no other, is to be read.
         if not all(os.path.join(path, "").startswith(os.path.join(here, "")) for path in real):
+            # What is missing is refused under the name that was typed: that folder knows only the end of it.
+            for path in paths:
+                os.stat(path)
             try:
                 root = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in real])
             except ValueError as error:  # two drives of Windows
