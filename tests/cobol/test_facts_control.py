@@ -497,6 +497,14 @@ def test_the_id_of_a_rule_depends_on_words_not_on_lines() -> None:
         ("NOT F-STATUS = '00' AND NOT F-STATUS = '02'", "DISPLAY 'THEN'"),
         ("F-STATUS = '00' AND (F-KEY < F-LAST OR F-KEY = 'Z')", "DISPLAY 'ELSE'"),
         ("F-STATUS > '00' AND F-KEY < F-LAST", "DISPLAY 'THEN'"),
+        ("F-STATUS = '30' AND I NOT = 10", "DISPLAY 'THEN'"),
+        ("F-STATUS = '30' AND FLAG = ZERO", "DISPLAY 'THEN'"),
+        ("F-STATUS = '00' AND FLAG NOT = 'X'", "DISPLAY 'ELSE'"),
+        ("F-STATUS = '00' AND NOT IS-ON", "DISPLAY 'ELSE'"),
+        ("NOT (FLAG NOT = 'X' OR F-STATUS NOT = '00')", "DISPLAY 'ELSE'"),
+        ("NOT (FLAG = T(I) OR F-STATUS NOT = '00')", "DISPLAY 'ELSE'"),
+        ("F-STATUS NOT = '10' AND F-CODE", "DISPLAY 'ELSE'"),
+        ("F-STATUS NOT = '00' AND '02'", "DISPLAY 'THEN'"),
     ],
 )
 def test_a_negation_of_a_negation_is_a_case_of_success(condition: str, action: str) -> None:
@@ -504,7 +512,7 @@ def test_a_negation_of_a_negation_is_a_case_of_success(condition: str, action: s
     source = program(
         "    READ F.",
         f"    IF {condition} DISPLAY 'THEN' ELSE DISPLAY 'ELSE' END-IF.",
-        data=("01  F-STATUS PIC XX.",),
+        data=("01  F-STATUS PIC XX.", "01  I PIC 99.", "01  FLAG PIC X.", "    88  IS-ON VALUE 'Y'."),
     ).replace(
         "DATA DIVISION.",
         "ENVIRONMENT DIVISION.\n       INPUT-OUTPUT SECTION.\n       FILE-CONTROL.\n"

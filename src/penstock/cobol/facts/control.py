@@ -180,6 +180,8 @@ class BranchRule(NamedTuple):
     branches: tuple[Branch, ...]
     check: str
     """The kind of outcome that it tests (FILE STATUS, SQLCODE, RESP and so on); "" if it decides on data."""
+    checked: frozenset[str]
+    """The names in its conditions that hold an outcome, in capitals."""
     line: int
     end_line: int
     paragraph: str

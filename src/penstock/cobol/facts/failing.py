@@ -6,9 +6,10 @@ Leaves to others: whether the handling is sufficient.
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from typing import TYPE_CHECKING
 
+from ..reserved import is_reserved
 from .code import clipped, text_of
 from .control import ErrorSite
 
@@ -36,6 +37,10 @@ _NAME = re.compile(r"[A-Z][\w-]*", re.IGNORECASE)
 _NEGATED = frozenset({"NOT", "<>", "UNEQUAL"})
 _ORDERED = frozenset({"<", ">"})
 _JOINED = re.compile(r"\b(?:AND|OR)\b")
+_LITERAL = re.compile(r"'[^']*'|\"[^\"]*\"")
+_DENIED = re.compile(r"(?>(?:(?>NOT\s*+|)\()*)")
+_OTHER = "OTHER"
+"""What stands for a comparison of something else."""
 _ACTION_CHARS = 200
 _NOT_ALL = re.compile(r"NOT\b(.*)", re.DOTALL)
 _MOST_NEGATIONS = 8  # that are read one within another: each takes the time of the whole condition
@@ -176,9 +181,10 @@ def _failing(rule: BranchRule, *, has_failed: bool) -> Branch | None:
     # An EVALUATE lists the expected outcomes: the rest is failure.
     if rule.verb != "IF":
         return next((branch for branch in rule.branches if branch.label.upper() == "WHEN OTHER"), rule.branches[-1])
-    said = [rule.condition, *(meaning for _, meaning in rule.meanings)]
+    condition = _of_outcome(rule)
+    said = [condition, *(meaning for name, meaning in rule.meanings if name.upper() in rule.checked)]
     # After a failure, `IF SQLCODE NOT = 100` asks for the true errors; elsewhere, the work goes on if the data has not ended.
-    if _is_fine(said, rule.condition.upper()) or (not has_failed and _goes_on(rule)):
+    if _is_fine(said, condition) or (not has_failed and _goes_on(condition, rule.meanings)):
         return rule.branches[1] if len(rule.branches) > 1 else None
     return rule.branches[0]
 
@@ -193,17 +199,47 @@ def _is_fine(said: Iterable[str], condition: str) -> bool:
     return any(map(_is_success, _values(said))) and not _is_negated(condition)
 
 
-def _goes_on(rule: BranchRule) -> bool:
+def _of_outcome(rule: BranchRule) -> str:
+    """Return the condition of a rule in capitals, with a word in place of each comparison that is not about an outcome.
+
+    The `I NOT = 10` of `SQLCODE = -811 AND I NOT = 10` says nothing of success; `200` in `SQLCODE = 100 OR 200` is about SQLCODE.
+    """
+    conditions = {name.upper() for name, _ in rule.meanings}
+    parts, is_other = [], False
+    for part in _JOINED.split(rule.condition.upper()):
+        words = [word for word in _LITERAL.sub("", part).replace("(", " ").replace(")", " ").split() if word != "NOT"]
+        if not rule.checked.isdisjoint(words):
+            is_other = False
+        elif conditions.issuperset(words[:1]) or (
+            len(words) > 1 and _NAME.fullmatch(words[0]) and not is_reserved(words[0])
+        ):
+            is_other = True
+        parts.append(_in_parentheses(part.strip(), _OTHER) if is_other and words else part.strip())
+    joining = _JOINED.findall(rule.condition.upper())
+    return " ".join(word for pair in zip_longest(parts, joining) for word in pair if word)
+
+
+def _in_parentheses(part: str, word: str) -> str:
+    """Return a word with the parentheses that a comparison has in common with those around it, and what denies them."""
+    before = _DENIED.match(part)[0]  # type: ignore[index]  # it matches any text
+    rest = part[len(before) :]
+    return before + word + ")" * (rest.count(")") - rest.count("("))
+
+
+def _goes_on(condition: str, meanings: Sequence[tuple[str, str]]) -> bool:
     """Return whether a condition denies the end of the data and compares with no success: `IF NOT END-OF-FILE`.
 
     `IF SQLCODE = 100 AND NOT FIRST-TIME` asks for that end, and denies something else.
+
+    Args:
+        condition: The condition in capitals.
+        meanings: The meanings of its level 88s.
     """
-    condition = rule.condition.upper()
     is_denied_whole = (found := _NOT_ALL.fullmatch(condition)) is not None and _is_one(found[1].strip())
     ends = False
     for part in [condition] if is_denied_whole else _JOINED.split(condition):
         words = part.replace("(", " ").replace(")", " ").split()
-        values = _values([part, *(meaning for name, meaning in rule.meanings if name.upper() in words)])
+        values = _values([part, *(meaning for name, meaning in meanings if name.upper() in words)])
         if any(map(_is_success, values)):
             return False
         ends = ends or (_is_negated(part) and not values.isdisjoint(_NO_MORE))

@@ -140,6 +140,7 @@ def _rule(
     # elsewhere. Rules with the same words in the same paragraph are distinguished only by their order.
     seen[paragraph, whole] += 1
     identity = "\0".join((key(program), key(paragraph), verb, whole, str(seen[paragraph, whole])))
+    tested = [*used, *(word for one in (said, *openers) for word in one.keys if word in _REGISTERS)]
     return BranchRule(
         rule_id="R-" + hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()[:10],
         verb=verb,
@@ -147,7 +148,8 @@ def _rule(
         meanings=_meanings(used, names),
         names=tuple(used.values()),
         branches=tuple(_branch(*branch) for branch in _grouped(node)),
-        check=checks.any([*used, *(word for one in (said, *openers) for word in one.keys if word in _REGISTERS)]),
+        check=checks.any(tested),
+        checked=frozenset(filter(checks.of, tested)),
         line=said.line,
         end_line=node.end_line,
         paragraph=paragraph,
