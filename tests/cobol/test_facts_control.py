@@ -452,7 +452,6 @@ def test_a_rule_has_its_condition_meanings_and_branches() -> None:
     first, inner, cases = found.rules
     assert first.condition == "IS-OPEN AND (AMOUNT > 100 OR T(1) = 2)"
     assert first.meanings == (("IS-OPEN", "STATE = 'O' OR 'P'"),)
-    assert first.names == ("IS-OPEN", "AMOUNT", "T")
     assert [(branch.label, branch.line, branch.end_line) for branch in first.branches] == [
         ("THEN", 11, 12),
         ("ELSE", 13, 16),

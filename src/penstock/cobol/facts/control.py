@@ -175,8 +175,6 @@ class BranchRule(NamedTuple):
     condition: str
     meanings: tuple[tuple[str, str], ...]
     """The meanings of its level 88s, as (name, "ITEM = 'Y'")."""
-    names: tuple[str, ...]
-    """The data names in its conditions, each once."""
     branches: tuple[Branch, ...]
     check: str
     """The kind of outcome that it tests (FILE STATUS, SQLCODE, RESP and so on); "" if it decides on data."""

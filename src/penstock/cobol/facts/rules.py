@@ -146,7 +146,6 @@ def _rule(
         verb=verb,
         condition=condition,
         meanings=_meanings(used, names),
-        names=tuple(used.values()),
         branches=tuple(_branch(*branch) for branch in _grouped(node)),
         check=checks.any(tested),
         checked=frozenset(filter(checks.of, tested)),
