@@ -318,15 +318,15 @@ def _write(
     by_page = {one.page: one for one in estate.programs if one in estate.documents}
     copies = {
         by_page[page]: tuple(
-            CopyTask(other.program, program_path(other.page), other.compared, one.share)
+            CopyTask(other.program, program_path(other.page), other.listing, one.share)
             for one in found[:MOST_COPIES]
-            if (other := by_page.get(one.page)) is not None and other.compared is not None
+            if (other := by_page.get(one.page)) is not None
         )
         for page, found in flows.copies.items()
         if page in by_page
     }
     tasks = [
-        PageTask(estate.documents[one], one.listing, path, around.get(one), one.compared, copies.get(one, ()))
+        PageTask(estate.documents[one], one.listing, path, around.get(one), copies.get(one, ()))
         for one, path in estate.paths().items()
     ]
     setup = PageSetup(spool=spool.folder, out=output.path, frame=frame)

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 class Listed(NamedTuple):
     """A document of the estate: its file by number, its page's id, the name and first line of its program, and where its listing
     is spooled.
-
-    `compared` is where its lines are that are compared with near-copies; None for what is not compared.
     """
 
     file: int
@@ -45,7 +43,6 @@ class Listed(NamedTuple):
     program: str
     line: int
     listing: Place
-    compared: Place | None
 
 
 class FoundEstate:
@@ -112,9 +109,9 @@ class FoundEstate:
 
     def _list(self, number: int, path: str, read: FileRead, ids: PageIds, *, is_copybook: bool) -> None:
         """List what was read of a file, which has a number and a path, under the ids of pages."""
-        for facts, part, sketch, listing, compared, document, summary in read.parts:
+        for facts, part, sketch, listing, document, summary in read.parts:
             page = ids.of(facts.program, path)
-            listed = Listed(number, page, facts.program, part.line, listing, compared)
+            listed = Listed(number, page, facts.program, part.line, listing)
             (self.copybooks if is_copybook else self.programs).append(listed)
             self.pages.setdefault((part.path, part.line), copybook_path(page) if is_copybook else program_path(page))
             if sketch:

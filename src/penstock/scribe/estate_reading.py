@@ -63,15 +63,13 @@ class ReadSetup:
 class PartRead(NamedTuple):
     """What is kept of a program or copybook: its part in links and graph, its sketch, and where its listing is spooled.
 
-    `compared` is where its lines for comparison are spooled; None if it has no sketch. The last two are its document and its
-    summary for the index; None if the document waits for a model.
+    The last two are its document and its summary for the index; None if the document waits for a model.
     """
 
     facts: Facts
     graph: ProgramPart
     sketch: tuple[int, ...]
     listing: Place
-    compared: Place | None
     document: Place | None
     summary: PackedDocument | None
 
@@ -112,10 +110,8 @@ class FileReader:
             document = summary = None
             if documents is not None:
                 document, summary = self._spool.put(documents[at]), summary_of(documents[at])
-            told = compared(part.facts.program, [] if is_alone else listing)
-            sketch = sketch_of(told)
-            place = self._spool.put(tuple(told)) if sketch else None
-            found.append(PartRead(_for_links(part.facts), outer_part(graph), sketch, lines, place, document, summary))
+            sketch = () if is_alone else sketch_of(compared(part.facts.program, listing))
+            found.append(PartRead(_for_links(part.facts), outer_part(graph), sketch, lines, document, summary))
         operations = {found.operation for part in one.parts for found in part.facts.sql}
         declares = declaring(file.path, file.kind, one.source.code, operations)
         return FileRead("copybook" if is_alone else "programs", tuple(found), declares=declares)

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.scribe import pages
 from penstock.scribe.json_lines import json_lines
 from penstock.scribe.output import Output
-from penstock.scribe.pages.copies import ComparedLines, differences
+from penstock.scribe.pages.copies import compared, differences
 from penstock.scribe.spool import Place, Spool
 from penstock.scribe.surroundings import situate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from penstock.scribe.pages.copies import Listing
     from penstock.scribe.surroundings import Around
 
 
@@ -32,26 +33,25 @@ class PageSetup:
 
 
 class CopyTask(NamedTuple):
-    """A near-copy of a program: its name, the path of its page, where its lines are spooled, and the share of common lines."""
+    """A near-copy of a program: its name, the path of its page, where its listing is spooled, and the share of common lines."""
 
     name: str
     path: str
-    compared: Place
+    listing: Place
     share: float
 
 
 class PageTask(NamedTuple):
     """A document to write.
 
-    `document`, `listing` and `compared`, the lines for near-copies, are places in the spool, `path` is that of its files, without
-    suffix. `around` is what calls and runs its program; None for a copybook.
+    `document` and `listing` are places in the spool, `path` is that of its files, without suffix. `around` is what calls and runs
+    its program; None for a copybook.
     """
 
     document: Place
     listing: Place
     path: str
     around: Around | None
-    compared: Place | None = None
     copies: tuple[CopyTask, ...] = ()
 
 
@@ -68,15 +68,16 @@ class PageWriter:
         if task.around is not None:
             situate(document, task.around)
         before = self._output.written
-        copies = self._copies(task.compared, task.copies)
+        copies = self._copies(document["header"]["program_id"], listing, task.copies)
         told = pages.of_document(task.path, document, self._frame, listing, inner, copies)
         self._output.write_beside([(f"{task.path}.json", json_lines(document)), *told])
         return self._output.written - before
 
-    def _copies(self, own: Place | None, copies: Sequence[CopyTask]) -> list[pages.CopyView]:
+    def _copies(self, program: str, listing: Listing, copies: Sequence[CopyTask]) -> list[pages.CopyView]:
         """Return the near-copies of a program, with the differences from the nearest."""
         found = [pages.CopyView(one.name, one.path, one.share, None) for one in copies]
-        if own is not None and found:
-            here, there = (ComparedLines(*self._spool.take(place)) for place in (own, copies[0].compared))
-            found[0] = found[0]._replace(hunks=differences(here, there))
+        if found:
+            there, _ = self._spool.take(copies[0].listing)
+            hunks = differences(compared(program, listing), compared(copies[0].name, there))
+            found[0] = found[0]._replace(hunks=hunks)
         return found

@@ -13,7 +13,7 @@ import zlib
 from bisect import insort
 from difflib import SequenceMatcher
 from itertools import compress, count
-from operator import itemgetter, ne
+from operator import ne
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -39,11 +39,10 @@ _IN_NAME = re.compile(r"[\w-]")
 
 
 class ComparedLines(NamedTuple):
-    """The lines of a program that are compared with another's, without comments and blank lines; the three are in step."""
+    """The lines of a program that are compared with another's, without comments and blank lines; the two are in step."""
 
-    numbers: list[int]
-    texts: list[str]
-    """As they are in the source."""
+    lines: list[tuple[int, str]]
+    """As they are in the source, numbered."""
     told: list[str]
     """As they are compared: in capitals, blanks folded, the program's own name replaced."""
 
@@ -51,23 +50,22 @@ class ComparedLines(NamedTuple):
 def compared(program: str, listing: Listing) -> ComparedLines:
     """Return the lines of a program as they are compared."""
     name = program.upper()
-    texts = [line for _, line in listing]
     # All lines are put in capitals at once: no letter's capital is an end of line, and no line contains one.
-    folded = list(map(" ".join, map(str.split, "\n".join(texts).upper().split("\n"))))
+    capitals = "\n".join([line for _, line in listing]).upper().split("\n")
+    folded = list(map(" ".join, map(str.split, capitals)))
     counts = [line[:1] not in _UNCOUNTED for line in folded]
     told = list(compress(folded, counts))
     if name:
         told = [_without(name, line) if name in line else line for line in told]
-    return ComparedLines(list(compress(map(itemgetter(0), listing), counts)), list(compress(texts, counts)), told)
+    return ComparedLines(list(compress(listing, counts)), told)
 
 
 def sketch_of(lines: ComparedLines) -> tuple[int, ...]:
     """Return the sketch of a program; empty if it is too short to be compared."""
-    told = lines.told
-    if len(told) < LEAST_LINES:
+    if len(lines.told) < LEAST_LINES:
         return ()
-    by_threes = map("\n".join, zip(told, told[1:], told[2:], strict=False))
-    hashes = set(map(zlib.crc32, map(str.encode, by_threes)))
+    told = list(map(str.encode, lines.told))
+    hashes = set(map(zlib.crc32, map(b"\n".join, zip(told, told[1:], told[2:], strict=False))))
     return tuple(sorted(hashes)[:SKETCH])
 
 
@@ -156,4 +154,4 @@ def _common(a: Sequence[str], b: Sequence[str]) -> int:
 
 
 def _shown(lines: ComparedLines, start: int, end: int) -> tuple[tuple[int, str], ...]:
-    return tuple(zip(lines.numbers[start:end], map(str.strip, lines.texts[start:end]), strict=True))
+    return tuple([(number, text.strip()) for number, text in lines.lines[start:end]])
