@@ -211,6 +211,30 @@ def test_no_tool_is_lost_to_an_equal_name(
     assert len({(server, message["params"]["name"]) for server, message in went}) == len(names)
 
 
+@pytest.mark.proves("Y-3")
+@pytest.mark.parametrize("number", [1, 1.0, "1", "0x1"])
+def test_no_server_answers_what_another_was_asked(number: object, tmp_path: Path) -> None:
+    """Also not under an id that clients read as that of the request: a hostile server must not speak for an honest one."""
+    talk = board(tmp_path, "a", "b")
+    listed(talk, [tool("x")], [tool("y")])
+    talk.from_host(call("x", 1))
+    assert talk.from_server(1, answer(text_result("not a's"), number)) == []
+    (back,) = talk.from_server(0, answer(text_result("a's"), 1))
+    assert (back.to, back.raw) == (HOST, answer(text_result("a's"), 1))
+    assert len(talk.from_server(1, answer(text_result("late"), 1))) == 1  # nobody waits, so a host ignores it
+
+
+def test_no_server_answers_for_another_that_all_were_asked(tmp_path: Path) -> None:
+    """Otherwise the other one's tools would be missing, or be those that were made up for it."""
+    talk = board(tmp_path, "a", "b")
+    first, second = ids_of(talk.from_host(request("tools/list", 5)))
+    assert talk.from_server(1, answer({"tools": [tool("made_up")]}, first)) == []
+    assert talk.from_server(1, answer({"tools": [tool("y")]}, second)) == []
+    talk.from_host(request("resources/read", first, uri="x:"))  # goes to a, under an id like ours
+    (got,) = talk.from_server(0, answer({"tools": [tool("x")]}, first))
+    assert [entry["name"] for entry in json.loads(got.raw)["result"]["tools"]][:2] == ["x", "y"]
+
+
 def test_a_question_that_a_server_takes_back_is_taken_back_at_the_host(tmp_path: Path) -> None:
     """The host gets the number by which it knows the request."""
     talk = board(tmp_path, "a", "b")

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from penstock.carrier.raw_events import RawEvents
-from penstock.relay.sse import Events
+from penstock.relay.sse import Events, StreamPlace
 from penstock.text.sse import EventSplitter, data_of, field_of, with_data
 from tests.growth import BOUND, growth
 from tests.relay.test_conversation import quiet_talk
@@ -113,3 +113,11 @@ def test_a_long_event_takes_a_time_that_grows_with_it(reader: Callable[[], Any])
         return run
 
     assert growth(work, 1_000) < BOUND
+
+
+@pytest.mark.parametrize(("said", "seconds"), [(b"0", 0.1), (b"2500", 2.5), (b"9999999", 30.0), (b"-1", 1.0)])
+def test_a_server_does_not_decide_that_its_stream_is_opened_in_a_busy_loop(said: bytes, seconds: float) -> None:
+    """Nor that it is never opened again."""
+    place = StreamPlace()
+    place.read(b"retry: " + said + b"\n\n")
+    assert place.retry_seconds == seconds

@@ -9,7 +9,6 @@ with a result that may be too large, and returns what changes in it.
 from __future__ import annotations
 
 from contextlib import suppress
-from math import isnan
 from queue import SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -24,6 +23,7 @@ from penstock.relay.messages import (
     LongBatch,
     OwnCall,
     RpcMessage,
+    as_number,
     cancelled_by,
     messages_in,
     text_in,
@@ -290,7 +290,7 @@ class _Waiting:
         return self._count
 
     def __contains__(self, number: Id) -> bool:
-        return number in self._of_id or _as_number(number) in self._read_alike
+        return number in self._of_id or as_number(number) in self._read_alike
 
     def add(self, number: Id, written: bytes, asked: AskedCall) -> None:
         """Remember a request, and forget the oldest if there are too many."""
@@ -300,7 +300,7 @@ class _Waiting:
                 self._pop(oldest, next(iter(same)))
             self._count += 1
             self._of_id.setdefault(number, {}).setdefault(written, []).append(asked)
-            self._read_alike.setdefault(_as_number(number), {})[number] = None
+            self._read_alike.setdefault(as_number(number), {})[number] = None
 
     def find(self, number: Id, written: bytes) -> AskedCall | None:
         """Return the request that an answer belongs to: the one whose id is spelled the same, otherwise the oldest."""
@@ -317,7 +317,7 @@ class _Waiting:
         """Return the id under which a request waits, and its spelling."""
         if same := self._of_id.get(number):
             return number, written if written in same else next(iter(same))
-        other = next(iter(self._read_alike.get(_as_number(number), ())), None)
+        other = next(iter(self._read_alike.get(as_number(number), ())), None)
         return None if other is None else (other, next(iter(self._of_id[other])))
 
     def _pop(self, number: Id, written: bytes) -> AskedCall | None:
@@ -333,24 +333,11 @@ class _Waiting:
             del same[written]
         if not same:
             del self._of_id[number]
-            alike = self._read_alike[_as_number(number)]
+            alike = self._read_alike[as_number(number)]
             del alike[number]
             if not alike:
-                del self._read_alike[_as_number(number)]
+                del self._read_alike[as_number(number)]
         return asked
-
-
-def _as_number(number: Id) -> Id:
-    """Return an id as the number that clients read in it, if it is a numeric text: `"20"`, `" 20 "`, `"0x14"`, `""` for 0."""
-    kind, text = number
-    if kind != "text" or not isinstance(text, str):
-        return number
-    with suppress(ValueError):
-        return "number", int(text.strip() or "0", 0)
-    with suppress(ValueError):
-        read = float(text)
-        return number if isnan(read) else ("number", read)
-    return number
 
 
 def _name_in(raw: bytes, where: Value | None, *names: str) -> str | None:

@@ -7,6 +7,7 @@ a message to us, and passes. Leaves to others: what follows from it (`conversati
 from __future__ import annotations
 
 from contextlib import suppress
+from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.text.json_slices import (
@@ -141,6 +142,19 @@ def _id(raw: bytes, at: Value | None) -> Id | None:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     return ("text" if isinstance(value, str) else "number"), value
+
+
+def as_number(number: Id) -> Id:
+    """Return an id as the number that clients read in it, if it is a numeric text: `"20"`, `" 20 "`, `"0x14"`, `""` for 0."""
+    kind, text = number
+    if kind != "text" or not isinstance(text, str):
+        return number
+    with suppress(ValueError):
+        return "number", int(text.strip() or "0", 0)
+    with suppress(ValueError):
+        read = float(text)
+        return number if isnan(read) else ("number", read)
+    return number
 
 
 def cancelled_by(raw: bytes, message: RpcMessage) -> Id | None:

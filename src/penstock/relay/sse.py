@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from penstock.relay.messages import Beginning
 
 _RETRY_SECONDS = 1.0
+_LEAST_RETRY_SECONDS, _MOST_RETRY_SECONDS = (
+    0.1,
+    30.0,
+)  # whatever a server says: a stream that ends at once is no busy loop
 
 
 class Events:
@@ -134,4 +138,5 @@ class StreamPlace:
         self.event_id = field_of(event, b"id") or self.event_id
         retry = field_of(event, b"retry")
         if retry is not None and retry.isdigit():
-            self.retry_seconds = min(30.0, int(retry[:6]) / 1_000)
+            seconds = int(retry[:6]) / 1_000
+            self.retry_seconds = min(max(seconds, _LEAST_RETRY_SECONDS), _MOST_RETRY_SECONDS)

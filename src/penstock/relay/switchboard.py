@@ -1,9 +1,9 @@
 """How does one host see several servers as one?
 
 A message for one server goes there and its answer comes back unchanged, except for a name that two servers share; a request for all
-is sent to all and answered once. Laws: every request of the host has one answer, even if its server is gone; the ids of different
-servers' own requests never collide. It does no I/O. Leaves to others: what a merged answer says (`merging`), what is cut
-(`conversation`).
+is sent to all and answered once. Laws: every request of the host has one answer, even if its server is gone, and none from a server
+that was not asked; the ids of different servers' own requests never collide. It does no I/O. Leaves to others: what a merged answer
+says (`merging`), what is cut (`conversation`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.relay.conversation import Conversation
 from penstock.relay.listing import Names, is_last_page
 from penstock.relay.merging import LISTS, ServerAnswer, list_entries, merge_introductions, merge_list
-from penstock.relay.messages import CANCELLED, Id, OwnCall, RpcMessage, cancelled_by, parse, text_in
+from penstock.relay.messages import CANCELLED, Id, OwnCall, RpcMessage, as_number, cancelled_by, parse, text_in
 from penstock.text.json_slices import Edit, NotJson, Object, Slice, Value, decode, splice
 
 if TYPE_CHECKING:
@@ -269,14 +269,16 @@ class Switchboard:
             yield from self._heard_last(server, raw, message.id)
             return
         key = str(message.id[1]) if message.id is not None else ""
-        if key.startswith(_THEIRS) and key not in self._gatherings and message.id not in self._asked:
-            return  # an answer that nobody waits for any more
-        gathered = self._gatherings.pop(key, None)
-        if gathered is not None:
-            yield from self._gathered(gathered[0], server, raw, message)
+        gathering, asked = self._gatherings.get(key, (None, HOST))
+        # One server must not speak for another: what it was not asked itself, it cannot answer.
+        if gathering is not None and asked == server:
+            del self._gatherings[key]
+            yield from self._gathered(gathering, server, raw, message)
             return
-        if message.id is not None:
-            self._asked.pop(message.id, None)
+        if self._is_asked_elsewhere(server, message.id):
+            return
+        if message.id is not None and self._asked.pop(message.id, None) is None and key.startswith(_THEIRS):
+            return  # an answer that nobody waits for any more
         if (
             b'"taskId"' in raw
             and isinstance(message.result, Object)
@@ -286,6 +288,15 @@ class Switchboard:
             if isinstance(made, dict) and isinstance(made.get("taskId"), str):
                 self._known["tasks/list"][made["taskId"]] = (server, made["taskId"])
         yield Out(HOST, self._talks[server].from_server(raw) + b"\n")
+
+    def _is_asked_elsewhere(self, server: int, number: Id | None) -> bool:
+        """Return whether only other servers were asked under an id, or under one that clients take for the same."""
+        if number is None:
+            return False
+        if number in self._asked:
+            return self._asked[number][0] != server
+        alike = {asked for other, (asked, _) in self._asked.items() if as_number(other) == as_number(number)}
+        return bool(alike) and server not in alike
 
     def _as_of(self, server: int, raw: bytes, message: RpcMessage) -> bytes:
         """Return a server's request or notification under ids that no other server has: its own, or that of a request it
