@@ -22,7 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from penstock.hosts.catalogue import HOST_CONFIGS
-from penstock.hosts.parts import NAME, hook_command, rules, server_entry
+from penstock.hosts.entries import server_entry
+from penstock.hosts.parts.hook import hook_command
+from penstock.hosts.parts.part import NAME
+from penstock.hosts.parts.rules import rules
 from penstock.tools import TOOLS
 
 ROOT = Path(__file__).parents[1]

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.hosts import nested_values, planning
-from penstock.hosts.base_url import GATEWAY_ADDRESS
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
 from penstock.hosts.installing import plan_install
+from penstock.hosts.parts.part import GATEWAY_ADDRESS, Reach
 from penstock.hosts.records import Record
 from tests.hosts import configurations
 from tests.hosts.machine import Machine
@@ -57,7 +57,7 @@ class Led:
 
     def install(self, address: str = GATEWAY_ADDRESS) -> tuple[str, ...]:
         return self._take(
-            planning.install(self.host, ["gateway"], ["/p"], self.form, self.text, self.record, address=address)
+            planning.install(self.host, ["gateway"], Reach(["/p"], address), self.form, self.text, self.record)
         )
 
     def uninstall(self) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ def test_a_refusal_of_the_gateway_names_a_command_that_works(machine: Machine) -
     }
     ways |= {(host, "user", GATEWAY_ADDRESS): "penstock gateway" for host in ("opencode", "cursor", "vscode", "zed")}
     for (host, scope, address), way in ways.items():
-        plan = plan_install(HOST_CONFIGS[host], ["gateway"], scope, *machine.around, ["/p"], address=address)
+        plan = plan_install(HOST_CONFIGS[host], ["gateway"], scope, *machine.around, Reach(["/p"], address))
         assert plan.instead == way
         assert address == GATEWAY_ADDRESS or GATEWAY_ADDRESS not in plan.refused[0]
     others = {

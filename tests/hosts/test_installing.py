@@ -18,6 +18,7 @@ from penstock.cli.installing import surroundings
 from penstock.errors import CallerError, ToolError
 from penstock.hosts import installing
 from penstock.hosts.catalogue import HOST_CONFIGS
+from penstock.hosts.parts.part import Reach
 from tests.forks import COMMANDS, warm
 from tests.hosts import configurations
 from tests.hosts.machine import Machine
@@ -189,7 +190,7 @@ def test_a_folder_that_takes_no_file_is_known_before_anything_is_written(
 
     monkeypatch.setattr(os, "access", access)
     plan = installing.plan_install(
-        HOST_CONFIGS["claude"], ["mcp", "hook"], "user", *machine.around, program=["/bin/penstock"]
+        HOST_CONFIGS["claude"], ["mcp", "hook"], "user", *machine.around, reach=Reach(["/bin/penstock"])
     )
     assert [f"{settings.parent} takes no file" in said for said in plan.refused] == [True]
 
@@ -199,7 +200,7 @@ def test_root_in_the_home_of_another_gets_a_note(machine: Machine, monkeypatch: 
 
     def notes() -> str:
         plan = installing.plan_install(
-            HOST_CONFIGS["claude"], ["mcp"], "user", *machine.around, program=["/bin/penstock"]
+            HOST_CONFIGS["claude"], ["mcp"], "user", *machine.around, reach=Reach(["/bin/penstock"])
         )
         return " ".join(plan.notes)
 
@@ -337,7 +338,7 @@ def test_rules_name_what_a_shell_of_the_host_finds(machine: Machine, kind: str, 
     if kind != "elsewhere":
         machine.environment["PATH"] = f"{program.parent}:{machine.environment['PATH']}"
     host = HOST_CONFIGS["codex"]
-    plan = installing.plan_install(host, ["rules", "mcp"], "user", *machine.around, [str(program)])
+    plan = installing.plan_install(host, ["rules", "mcp"], "user", *machine.around, Reach([str(program)]))
     added = {os.path.basename(change.path): change.after or "" for change in plan.visible}
     assert f"`{typed or program} guard -- COMMAND`" in added["AGENTS.md"]
     assert f"`{typed or program} find HANDLE PATTERN`" in added["AGENTS.md"]
@@ -371,12 +372,12 @@ def test_a_change_between_plan_and_writing_is_seen(machine: Machine) -> None:
     """What somebody else wrote meanwhile stays, and is not overwritten."""
     path = machine.write(".claude.json", '{"a": 1}')
     around, records = machine.around
-    plan = installing.plan_install(HOST_CONFIGS["claude"], ["mcp"], "user", around, records, ["penstock"])
+    plan = installing.plan_install(HOST_CONFIGS["claude"], ["mcp"], "user", around, records, Reach(["penstock"]))
     path.write_text('{"a": 2}')
     with pytest.raises(ToolError, match="changed by someone else"):
         installing.apply(plan, "user", records)
     assert path.read_text() == '{"a": 2}'
-    plan = installing.plan_install(HOST_CONFIGS["codex"], ["mcp"], "user", around, records, ["penstock"])
+    plan = installing.plan_install(HOST_CONFIGS["codex"], ["mcp"], "user", around, records, Reach(["penstock"]))
     machine.write(".codex/config.toml", "a = 1\n")
     with pytest.raises(ToolError, match="made by someone else"):
         installing.apply(plan, "user", records)

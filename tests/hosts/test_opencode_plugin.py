@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.hosts.parts import plugin
+from penstock.hosts.parts.plugin import plugin
 from tests.environments import miss
 
 if TYPE_CHECKING:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.hosts import entries, merging, nested_values, parts, planning
+from penstock.hosts import entries, merging, nested_values, planning
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import Document
 from penstock.hosts.jsonc import Number
+from penstock.hosts.parts.hook import hook_command
+from penstock.hosts.parts.part import Reach
 from penstock.hosts.records import Record
 from tests.hosts import configurations
 
@@ -47,7 +49,7 @@ class File:
         return Record(path="f", base=self.text, last=None, parts={})
 
     def install(self, *wanted: str, program: Sequence[str] = PROGRAM) -> tuple[str, ...]:
-        outcome = planning.install(self.host, wanted, program, self.form, self.text, self.record)
+        outcome = planning.install(self.host, wanted, Reach(program), self.form, self.text, self.record)
         return self._take(outcome)
 
     def uninstall(self, *wanted: str) -> tuple[str, ...]:
@@ -72,7 +74,7 @@ def with_ours(value: Any, file: File, *wanted: str) -> Any:
             )
         if part == "hook":
             assert file.host.hooks
-            entry = {"hooks": [{"type": "command", "command": parts.hook_command(file.host, PROGRAM)}]}
+            entry = {"hooks": [{"type": "command", "command": hook_command(file.host, PROGRAM)}]}
             for event in (file.host.hooks.event, *file.host.hooks.around):
                 there = nested_values.get(value, ("hooks", event))
                 value = nested_values.put(
@@ -95,6 +97,16 @@ def test_200_files_come_back_byte_for_byte(form: Format) -> None:
         assert all(letter in letters for letter in text)  # something was added, and nothing removed or moved
         file.uninstall(*wanted)
         assert file.text == text, seed
+
+
+def test_a_runner_may_be_given_a_word_that_is_a_command_of_ours() -> None:
+    """`uvx --with mcp penstock mcp` starts our server, and what follows that stays when the program is renewed."""
+    file = File("json", "{}")
+    file.install("mcp")
+    entry = {"command": "uvx", "args": ["--with", "mcp", "penstock", "mcp", "--root", "."]}
+    file.text = json.dumps({"mcpServers": {"penstock": entry}})
+    file.install("mcp", program=["/new/penstock"])
+    assert file.value == {"mcpServers": {"penstock": {"command": "/new/penstock", "args": ["mcp", "--root", "."]}}}
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -84,6 +84,7 @@ def install_command(address: str | None, **how: Any) -> int:
     """
     from penstock.hosts.catalogue import HOST_CONFIGS
     from penstock.hosts.installing import plan_install
+    from penstock.hosts.parts.part import Reach
 
     request = _Request("install", **how)
     host = HOST_CONFIGS[request.host]
@@ -93,8 +94,8 @@ def install_command(address: str | None, **how: Any) -> int:
             "Penstock runs from a cache that may be emptied: install it permanently, or this path will stop working.",
             err=True,
         )
-    address = _checked_address(address, request.parts)
-    plan = plan_install(host, request.parts, request.scope, request.around, request.records, program, address=address)
+    reach = Reach(program, _checked_address(address, request.parts))
+    plan = plan_install(host, request.parts, request.scope, request.around, request.records, reach)
     return request.carry_out(plan, f"{host.title}: there is nothing to change.")
 
 
@@ -125,7 +126,7 @@ def uninstall_command(**how: Any) -> int:
 
 def _checked_address(address: str | None, wanted: Sequence[str]) -> str:
     """Return where the gateway listens. Raises click.UsageError for an invalid base URL, or if no gateway is asked for."""
-    from penstock.hosts.base_url import GATEWAY_ADDRESS
+    from penstock.hosts.parts.part import GATEWAY_ADDRESS
 
     if address is None:
         return GATEWAY_ADDRESS

@@ -171,7 +171,6 @@ class HostConfig:
         servers: Its MCP servers.
         hooks: Its hooks; None if it has none that can give its model another text.
         rules: The instructions that its model reads first, by scope.
-        note: What a person must do or know after an installation.
         base_url: Where it is told about the gateway; None if no file of its holds that.
         base_url_help: What a person can do if that is None; `$address` is the gateway's.
         base_url_command: The command that starts it with the gateway's `$address`; None if it takes none from its environment.
@@ -183,7 +182,6 @@ class HostConfig:
     servers: Servers
     hooks: Hooks | None = None
     rules: ConfigFile
-    note: str = ""
     base_url: BaseUrl | None = None
     base_url_help: Template = _OWN_SETTINGS
     base_url_command: Template | None = None

@@ -16,9 +16,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.hosts import parts, planning
-from penstock.hosts.base_url import GATEWAY_ADDRESS
+from penstock.hosts import planning
 from penstock.hosts.documents import CannotEditError, Document
+from penstock.hosts.nested_values import NOTHING_REMEMBERED
+from penstock.hosts.parts import PARTS
+from penstock.hosts.parts.part import GATEWAY_ADDRESS, Reach
 from penstock.hosts.records import Record
 from penstock.workspace import own_files
 
@@ -98,9 +100,7 @@ def plan_install(
     scope: Scope,
     around: HostSurroundings,
     records: InstallRecords,
-    program: Sequence[str],
-    *,
-    address: str = GATEWAY_ADDRESS,
+    reach: Reach,
 ) -> InstallPlan:
     """Return what installing parts of Penstock in a host would change.
 
@@ -110,28 +110,25 @@ def plan_install(
         scope: For all projects of the user, or for the current one.
         around: Where the host's files are.
         records: What was installed so far.
-        program: The words that start Penstock.
-        address: Where the gateway listens.
+        reach: How the host is to reach Penstock.
     """
     draft = _Draft(scope, around, records)
-    typed = _typed(program, around)
+    typed = reach._replace(program=_typed(reach.program, around))
     found = _by_file(host, wanted, scope, around)
     placed = {part for _, _, here in found for part in here}
-    for part in (part for part in parts.PARTS if part in wanted and part not in placed):
+    for part in (part for part in PARTS if part in wanted and part not in placed):
         if part == "gateway":  # asked for by name: a refusal, not a note
-            draft.refused.append(_no_gateway(host, scope, address))
-            draft.instead = _instead(host, wanted, scope, address)
+            draft.refused.append(_no_gateway(host, scope, reach.address))
+            draft.instead = _instead(host, wanted, scope, reach.address)
         else:
             draft.notes.append(_no_place(host, part, scope))
     for file, path, here in found:
-        words = typed if file is host.rules else program
+        words = typed if file is host.rules else reach
         by_hand = "".join(_by_hand(host, part, words) for part in here)
-        draft.add(path, partial(planning.install, host, here, words, file.form, address=address), by_hand)
+        draft.add(path, partial(planning.install, host, here, words, file.form), by_hand)
     if "hook" in wanted and host.hooks is not None and not draft.refused:
         draft.notes += [host.hooks.note] if host.hooks.note else []
         draft.notes += switched_off(host, scope, around)
-    if host.note:
-        draft.notes.append(host.note)
     if _is_root_elsewhere(around.home):
         draft.notes.append(
             "This is root in another user's home: what is made here their agents may not read. Leave out `sudo`."
@@ -251,8 +248,8 @@ def _by_file(
 ) -> list[tuple[ConfigFile, str, list[str]]]:
     """Return the files that parts go into, each with its path and parts; a part without a place is in none."""
     found: dict[str, tuple[ConfigFile, str, list[str]]] = {}
-    for part in (part for part in parts.PARTS if part in wanted):
-        file = parts.file_of(host, part)
+    for part in (part for part in PARTS if part in wanted):
+        file = PARTS[part].file_of(host)
         path = None if file is None else file.path(scope, around)
         if file is not None and path is not None:
             found.setdefault(path, (file, path, []))[2].append(part)
@@ -263,7 +260,7 @@ def _left(
     host: HostConfig, wanted: Sequence[str], scope: Scope, around: HostSurroundings, records: InstallRecords
 ) -> list[str]:
     """Return a note on the parts that stay in a host because they were not named."""
-    others = [part for part in parts.PARTS if part not in wanted]
+    others = [part for part in PARTS if part not in wanted]
     left = [
         f"--{part}"
         for file, path, here in _by_file(host, others, scope, around)
@@ -327,11 +324,11 @@ def _is_root_elsewhere(home: str) -> bool:
         return False
 
 
-def _by_hand(host: HostConfig, part: str, program: Sequence[str]) -> str:
+def _by_hand(host: HostConfig, part: str, reach: Reach) -> str:
     """Return what a person can write if we cannot."""
-    file = parts.file_of(host, part)
+    file = PARTS[part].file_of(host)
     document = Document("", "json" if file is None else file.form)
-    parts.add(document, host, part, program, is_renewed=False)
+    PARTS[part].add(document, host, reach, NOTHING_REMEMBERED, is_renewed=False)
     return document.text
 
 

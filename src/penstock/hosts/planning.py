@@ -13,17 +13,19 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from penstock.hosts import merging, nested_values, parts
-from penstock.hosts.base_url import GATEWAY_ADDRESS
+from penstock.hosts import merging, nested_values
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
-from penstock.hosts.nested_values import Remembered
+from penstock.hosts.nested_values import NOTHING_REMEMBERED, Remembered
+from penstock.hosts.parts import PARTS, plugin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.hosts.catalogue import HostConfig
     from penstock.hosts.documents import Format
+    from penstock.hosts.nested_values import Path
+    from penstock.hosts.parts.part import Reach
     from penstock.hosts.records import Record
 
 
@@ -45,23 +47,20 @@ class EditedText:
 def install(
     host: HostConfig,
     wanted: Sequence[str],
-    program: Sequence[str],
+    reach: Reach,
     form: Format,
     present: str | None,
     record: Record,
-    *,
-    address: str = GATEWAY_ADDRESS,
 ) -> EditedText:
     """Put parts of Penstock into a configuration, after what is there.
 
     Args:
         host: Whose it is.
         wanted: The parts; all go into this file.
-        program: The words that start Penstock.
+        reach: How the host is to reach Penstock.
         form: The file's format.
         present: Its content; None for no file.
         record: What is remembered about it: without parts if nothing is.
-        address: Where the gateway listens.
 
     Raises:
         CannotEditError: It cannot be read, or has no place for a part.
@@ -71,15 +70,15 @@ def install(
     known = _remembered(record, form)
     notes: list[str] = []
     held: dict[str, tuple[str, ...]] = {
-        part: hosts for part, hosts in record.parts.items() if parts.has(document, _one(hosts), part, known)
+        part: hosts for part, hosts in record.parts.items() if PARTS[part].has(document, _one(hosts), known)
     }
     for part in wanted:
-        was_there, text = parts.has(document, host, part, known), document.text
+        was_there, text = PARTS[part].has(document, host, known), document.text
         renewed = part in held
-        notes += parts.add(document, host, part, program, is_renewed=renewed, address=address, known=known)
+        notes += PARTS[part].add(document, host, reach, known, is_renewed=renewed)
         # If a person wrote a hook for one event by hand, those for the other events are ours.
         was_there = was_there and (part != "hook" or document.text == text)
-        if renewed or (not was_there and parts.has(document, host, part, known._replace(left=document.value))):
+        if renewed or (not was_there and PARTS[part].has(document, host, known._replace(left=document.value))):
             held[part] = tuple(dict.fromkeys((*held.get(part, ()), host.name)))
     if not held:
         return EditedText(text=present, record=None, notes=tuple(notes))
@@ -111,13 +110,14 @@ def uninstall(host: HostConfig, wanted: Sequence[str], form: Format, present: st
         return EditedText(text=None, record=None)
     document = Document(present, form)
     if not record.parts:
-        if form == "whole" and any(parts.has(document, host, part) for part in wanted):
+        if form == "whole" and any(PARTS[part].has(document, host, NOTHING_REMEMBERED) for part in wanted):
             _expect_as_written(present)
             return EditedText(text=None, record=None)
         for part in wanted:
             # `install` writes full paths; a bare name was typed by a person. Hooks are checked one by one.
-            if part == "hook" or all(os.path.isabs(line.words[0]) for line in parts.start_lines(document, host, part)):
-                parts.take(document, host, part)
+            lines = PARTS[part].start_lines(document, host)
+            if part == "hook" or all(os.path.isabs(line.words[0]) for line in lines):
+                PARTS[part].take(document, host, NOTHING_REMEMBERED)
         return EditedText(text=document.text, record=None)
     left = dict(record.parts)
     notes: list[str] = []
@@ -148,7 +148,7 @@ def _stripped(form: Format, present: str | None, record: Record) -> str | None:
         return present
     document = Document(present, form)
     known = _remembered(record, form)
-    if not any(parts.has(document, _one(hosts), part, known) for part, hosts in record.parts.items()):
+    if not any(PARTS[part].has(document, _one(hosts), known) for part, hosts in record.parts.items()):
         return present  # somebody has removed all of ours: the rest is theirs
     if form == "whole":
         _expect_as_written(present)
@@ -172,8 +172,24 @@ def _take(document: Document, held: Mapping[str, tuple[str, ...]], record: Recor
     known = _remembered(record, form)
     for part, hosts in held.items():
         host = _one(hosts)
-        if parts.take(document, host, part, known):
-            parts.prune(document, known.before, parts.containers(host, part))
+        if PARTS[part].take(document, host, known):
+            _prune(document, known.before, PARTS[part].containers(host))
+
+
+def _prune(document: Document, before: object, paths: Sequence[Path]) -> None:
+    """Remove objects and lists that are empty now and were not there before.
+
+    Args:
+        document: The configuration; it is changed.
+        before: Its value before anything was added.
+        paths: Where something was removed, the innermost last.
+    """
+    for path in paths:
+        for depth in range(len(path), 0, -1):
+            at = path[:depth]
+            # An object that was already there, empty, was somebody's choice, and stays.
+            if nested_values.get(before, at) is nested_values.MISSING and document.is_blank(at):
+                document.remove(at)
 
 
 def _remembered(record: Record, form: Format) -> Remembered:
@@ -189,5 +205,5 @@ def _one(hosts: Sequence[str]) -> HostConfig:
 
 def _expect_as_written(text: str) -> None:
     """Raise CannotEditError for a plugin of ours that somebody has changed: removing it would lose the change."""
-    if not parts.is_plugin_as_written(text):
+    if not plugin.is_as_written(text):
         raise CannotEditError("it was changed since we wrote it: remove it yourself, or take that change out")

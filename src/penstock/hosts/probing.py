@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from penstock.errors import CallerError
 from penstock.hosts import hook_host
 from penstock.hosts.catalogue import HOST_CONFIGS
+from penstock.hosts.entries import our_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -132,7 +133,8 @@ def _hook(part: Installed, store: str) -> str:
     handle = handle_in(json.dumps(_json(large.stdout), ensure_ascii=False))
     if large.returncode or not handle:
         raise _DoesNotWork(f"it leaves a large result as it is: {_last_words(large)}")
-    program = part.words[: part.words.index("hook")]
+    hook = our_command(part.words, "hook")
+    program = part.words[:1] if hook is None else hook.program
     whole = _run([*program, "page", handle, "--raw", "--store", store], "", at).stdout
     if whole != _FLOOD:
         raise _DoesNotWork("what it kept of a large result is not all of it")

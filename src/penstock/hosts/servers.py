@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from penstock.errors import CallerError, ToolError
 from penstock.hosts.catalogue import HOST_CONFIGS
 from penstock.hosts.documents import CannotEditError, Document
-from penstock.hosts.entries import ADDRESSES, command_line, is_off
+from penstock.hosts.entries import ADDRESSES, HEADERS, command_line, is_off
 from penstock.hosts.installing import text_of
 from penstock.text import escape
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from penstock.hosts.catalogue import HostConfig, HostSurroundings
 
-_HEADERS = ("headers", "http_headers", "httpHeaders")
 _VARIABLES = ("env", "environment")
 _KEYS = ("mcpServers", "mcp_servers", "servers", "context_servers", "mcp")
 # `${NAME}`, `${NAME:-otherwise}`, `${env:NAME}`, `{env:NAME}`: the forms in which hosts insert a variable. `%{NAME}` is only ours:
@@ -184,7 +183,7 @@ def _server(name: str, entry: object, environment: Mapping[str, str]) -> Configu
             words=tuple(with_variables(word, environment) for word in words),
             variables=_pairs(entry, _VARIABLES, environment),
             url=with_variables(url, environment),
-            headers=_pairs(entry, _HEADERS, environment),
+            headers=_pairs(entry, HEADERS, environment),
             is_events=entry.get("type") == "sse",
         )
     except CallerError as error:

@@ -14,38 +14,59 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.hosts import nested_values
 from penstock.hosts.documents import CannotEditError
-from penstock.hosts.entries import ADDRESSES, command_line, filled, is_ours, server_entry
+from penstock.hosts.entries import (
+    ADDRESSES,
+    HEADERS,
+    command_line,
+    filled,
+    our_command,
+    server_entry,
+    servers,
+    variables_of,
+)
+from penstock.hosts.parts.part import StartLine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from penstock.hosts.catalogue import HostConfig
+    from penstock.hosts.catalogue import ConfigFile, HostConfig
     from penstock.hosts.documents import Document
-    from penstock.hosts.nested_values import Path
+    from penstock.hosts.entries import OurCommand
+    from penstock.hosts.nested_values import Path, Remembered
+    from penstock.hosts.parts.part import Reach
 
 _ONLY_ITS_HOST = {"headersHelper", "env_http_headers", "bearer_token_env_var", "oauth", "authProviderType", "auth"}
 """Members that a host resolves by itself before it calls a server: a relay in between would have to know the result."""
-_HEADERS = {"headers", "http_headers", "httpHeaders"}
 _URL, _HEADER = "PENSTOCK_RELAY_URL", "PENSTOCK_RELAY_HEADER"
 _VARIABLE = re.compile(r"%\{(\w+)\}")
 
 
-def add(document: Document, host: HostConfig, program: Sequence[str], *, is_renewed: bool) -> list[str]:
+def file_of(host: HostConfig) -> ConfigFile:
+    """Return the host's file of servers."""
+    return host.servers.file
+
+
+def containers(host: HostConfig) -> list[Path]:
+    """Return the path of the object of servers."""
+    return [host.servers.key]
+
+
+def add(document: Document, host: HostConfig, reach: Reach, _known: Remembered, *, is_renewed: bool) -> list[str]:
     """Put the relay in front of each existing server that is not ours. Returns what a person should know."""
     notes: list[str] = []
     wanted: dict[Path, dict[str, Any]] = {}
     remote: list[Path] = []
     for path, entry in servers(document, host):
         name, words = str(path[-1]), command_line(entry)
-        if is_ours(words, "mcp"):
+        if our_command(words, "mcp") is not None:
             continue
-        if is_ours(words, "relay"):
-            is_ours_to_renew = is_renewed and _is_as_installed(words)  # a relay that a person wrote stays as it is
-            if is_ours_to_renew and (renewed := [*program, *words[words.index("relay") :]]) != words:
+        if (relay := our_command(words, "relay")) is not None:
+            # A relay that a person wrote stays as it is.
+            if is_renewed and _is_as_installed(relay) and (renewed := relay.started_by(reach.program)) != words:
                 wanted[path] = _with_words(entry, renewed)
         elif words:
-            wanted[path] = _with_words(entry, [*program, "relay", "--name", name, "--", *words])
-        elif (url := _url_of(host, entry)) and (new := _before_url(host, entry, name, url, program)):
+            wanted[path] = _with_words(entry, [*reach.program, "relay", "--name", name, "--", *words])
+        elif (url := _url_of(host, entry)) and (new := _before_url(host, entry, name, url, reach.program)):
             wanted[path] = new
             remote.append(path)
         else:
@@ -61,54 +82,37 @@ def add(document: Document, host: HostConfig, program: Sequence[str], *, is_rene
     return notes
 
 
-def take(document: Document, host: HostConfig, before: object) -> bool:
-    """Remove the relay from in front of each server. Returns whether there was one.
-
-    Args:
-        document: The configuration; it is changed.
-        host: Whose it is.
-        before: Its value before the relay was added; `nested_values.MISSING` if unknown.
-    """
+def take(document: Document, host: HostConfig, known: Remembered) -> bool:
+    """Remove the relay from in front of each server. Returns whether there was one."""
     plain: dict[Path, dict[str, Any]] = {}
     for path, entry in servers(document, host):
-        words = command_line(entry)
-        if _is_as_installed(words):
-            known = nested_values.get(before, path)
-            plain[path] = _without_relay(host, entry, words, known if isinstance(known, dict) else {})
+        relay = our_command(command_line(entry), "relay")
+        if relay is not None and _is_as_installed(relay):
+            before = nested_values.get(known.before, path)
+            plain[path] = _without_relay(host, entry, relay.arguments, before if isinstance(before, dict) else {})
     for path, why in document.rewrite(plain).items():
         raise CannotEditError(f"the server {path[-1]}: {why}")
     return bool(plain)
 
 
-def has(document: Document, host: HostConfig) -> bool:
+def has(document: Document, host: HostConfig, _known: Remembered) -> bool:
     """Return whether an installed relay is in front of any server."""
-    return any(_is_as_installed(command_line(entry)) for _, entry in servers(document, host))
+    relays = (our_command(command_line(entry), "relay") for _, entry in servers(document, host))
+    return any(relay is not None and _is_as_installed(relay) for relay in relays)
 
 
-def _is_as_installed(words: Sequence[str]) -> bool:
+def start_lines(document: Document, host: HostConfig) -> list[StartLine]:
+    """Return the command lines of all relays, whoever wrote them: one per server."""
+    return [
+        StartLine(tuple(words), tuple(variables_of(host, entry).items()))
+        for _, entry in servers(document, host)
+        if our_command(words := command_line(entry), "relay") is not None
+    ]
+
+
+def _is_as_installed(relay: OurCommand) -> bool:
     """Return whether a command line has the form that `add` writes, however it was changed since; a person writes other forms."""
-    behind = words[words.index("relay") + 1 :] if is_ours(words, "relay") else []
-    return behind[:1] == ["--name"] and ("--" in behind or "--url" in behind)
-
-
-def variables_of(host: HostConfig, entry: dict[str, Any]) -> dict[str, str]:
-    """Return the environment variables in a server's entry."""
-    found = entry.get(host.servers.variables)
-    return {key: str(value) for key, value in found.items()} if isinstance(found, dict) else {}
-
-
-def servers(document: Document, host: HostConfig) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the servers of a configuration with their paths: those for all projects, then those of single projects."""
-    keys: list[Path] = [host.servers.key]
-    if host.servers.by_project is not None:
-        folders, inner = host.servers.by_project
-        projects = document.get((folders,))
-        keys += [(folders, folder, inner) for folder in (projects if isinstance(projects, dict) else ())]
-    for key in keys:
-        found = document.get(key)
-        for name, entry in found.items() if isinstance(found, dict) else ():
-            if isinstance(entry, dict):
-                yield (*key, name), entry
+    return relay.arguments[:1] == ["--name"] and ("--" in relay.arguments or "--url" in relay.arguments)
 
 
 def _url_of(host: HostConfig, entry: dict[str, Any]) -> str:
@@ -119,9 +123,10 @@ def _url_of(host: HostConfig, entry: dict[str, Any]) -> str:
     return entry[key] if key and is_http and (key in remote or entry.get("type")) else ""
 
 
-def _without_relay(host: HostConfig, entry: dict[str, Any], words: list[str], known: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry for the server behind our relay: the known earlier one if it is still the same server."""
-    behind = words[words.index("relay") + 1 :]
+def _without_relay(host: HostConfig, entry: dict[str, Any], behind: list[str], known: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry for the server behind our relay, whose arguments are given: the known earlier one if it is still the same
+    server.
+    """
     if "--" in behind:
         plain = behind[behind.index("--") + 1 :]
         if command_line(known) != plain:
@@ -149,7 +154,7 @@ def _before_url(
 ) -> dict[str, Any] | None:
     """Return an entry that starts the relay in front of an address; None if only its host knows what to send there."""
     headers, variables = entry.get(host.servers.headers, {}), entry.get(host.servers.variables, {})
-    unknown = _ONLY_ITS_HOST | _HEADERS - {host.servers.headers}
+    unknown = _ONLY_ITS_HOST | {*HEADERS} - {host.servers.headers}
     if unknown & set(entry) or not all(isinstance(each, dict) for each in (headers, variables)):
         return None
     if not all(isinstance(value, str) for value in headers.values()):
