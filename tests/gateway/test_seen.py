@@ -303,3 +303,11 @@ def test_names_of_clients_cannot_break_the_format(name: str) -> None:
     seen.tell(Passed(wire="gemini", model=name, status=200))
     (labels,) = samples(seen)["penstock_gateway_requests_total"]
     assert dict(labels)["model"] == name
+
+
+def test_a_window_is_not_added_up_over_apis() -> None:
+    """A provider with two APIs reports the same model's window twice: it is a size, of which the newest is known best."""
+    seen = Seen()
+    for wire, window in (("openai-chat", 8_000), ("openai-responses", 9_000), ("openai-chat", 7_000)):
+        seen.tell(read(wire=wire, window_tokens=window))
+    assert list(samples(seen)["gen_ai_context_window_size"].values()) == [7_000]

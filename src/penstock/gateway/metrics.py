@@ -40,8 +40,8 @@ def metrics(seen: Seen) -> str:
             "counter",
             about,
             (
-                (_of(*asked) | {"gen_ai_token_modality": "unknown"}, tokens[place])
-                for asked, tokens in seen.tokens.items()
+                (_of(_provider(wire), model) | {"gen_ai_token_modality": "unknown"}, tokens[place])
+                for (wire, model), tokens in seen.tokens.items()
             ),
         )
     parts += _histograms(
@@ -107,7 +107,7 @@ def _of_contexts(seen: Seen) -> Iterator[str]:
         "gen_ai_context_window_size",
         "gauge",
         "The window of each model in tokens, as far as it is known.",
-        ((_of(wire, model), tokens) for (wire, model), tokens in seen.windows.items()),
+        ((_of(provider, model), tokens) for (provider, model), tokens in seen.windows.items()),
     )
 
 
@@ -131,8 +131,8 @@ def _asked(one: RequestLabels) -> dict[str, str]:
     }
 
 
-def _of(wire: str, model: str) -> dict[str, str]:
-    return {"gen_ai_operation_name": "chat", "gen_ai_provider_name": _provider(wire), "gen_ai_request_model": model}
+def _of(provider: str, model: str) -> dict[str, str]:
+    return {"gen_ai_operation_name": "chat", "gen_ai_provider_name": provider, "gen_ai_request_model": model}
 
 
 def _histograms(name: str, about: str, by_wire: Mapping[str, Histogram]) -> Iterator[str]:

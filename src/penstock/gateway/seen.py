@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from penstock.context.counts import CONTENT_KINDS
 from penstock.inspection.page import OverviewRow
 from penstock.inspection.shares import shares
-from penstock.inspection.spending import input_shares
+from penstock.inspection.spending import Spending
 from penstock.inspection.story import CompactedAway, FillTurn, Money, RefusedTurn, Story, Subject
 from penstock.models.prices import as_of, price_of
+from penstock.wires import wire_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -164,8 +165,7 @@ class SeenSession:
         self._newest: SeenTurn | None = None
         self._cut: deque[_Cut] = deque(maxlen=MAX_EVENTS)
         self._refused: deque[_Refusal] = deque(maxlen=MAX_EVENTS)
-        self._dollars = self._uncached_dollars = 0.0
-        self._priced = 0
+        self._spent = Spending()
 
     @property
     def stride(self) -> int:
@@ -175,7 +175,7 @@ class SeenSession:
     @property
     def money(self) -> Money | None:
         """The approximate cost by list prices; None if nothing has a price."""
-        return Money(self._dollars, self._uncached_dollars, self._priced, as_of()) if self._priced else None
+        return self._spent.money(as_of())
 
     def add(self, passed: Passed) -> None:
         """Add the next turn."""
@@ -207,21 +207,18 @@ class SeenSession:
 
     def _pay(self, passed: Passed) -> None:
         """Add the request's cost by list prices, if its answer reported its usage."""
-        given, made = passed.reported_tokens, passed.output_tokens
-        price = price_of(passed.model, _moment(passed.at)) if given is not None and made is not None else None
-        if price is None or given is None or made is None:
-            return
+        given = passed.reported_tokens
         turn = FillTurn(
             self.requests,
-            given,
+            given or 0,
             {},
-            given,
+            given or 0,
+            recorded_tokens=given,
             cached_tokens=passed.cached_tokens,
             cache_write_tokens=passed.cache_write_tokens,
+            output_tokens=passed.output_tokens,
         )
-        self._dollars += price.dollars(**input_shares(turn, given)._asdict(), output_tokens=made)
-        self._uncached_dollars += price.dollars(uncached_tokens=given, output_tokens=made)
-        self._priced += 1
+        self._spent.add(turn, price_of(passed.model, _moment(passed.at)))
 
     def turns(self) -> list[SeenTurn]:
         """Return the fullest turn of each bucket, and the newest request."""
@@ -304,7 +301,7 @@ class Seen:
         self.fill: dict[str, Histogram] = {}
         """How full windows were, by wire."""
         self.windows: dict[tuple[str, str], int] = {}
-        """The models' windows, by wire and name."""
+        """The models' newest windows, by provider and name: a provider may have several APIs."""
         self.tokens: dict[tuple[str, str], list[int]] = {}
         """Usage that answers reported, by wire and model: input, input from a cache, input written to a cache, output."""
         self.kinds = (0,) * len(CONTENT_KINDS)
@@ -350,7 +347,7 @@ class Seen:
         self.kinds = tuple(map(add, self.kinds, passed.kinds.tokens))
         if window:
             _histogram(self.fill, wire, SHARES).add((passed.reported_tokens or passed.kinds.total) / window)
-            self.windows[wire, model] = window
+            self.windows[wire_named(wire).service.telemetry_name, model] = window
         self.cuts.update(passed.new_cuts)
         self.passed_on += passed.is_refused
         self.cut_tokens += (passed.before_tokens or 0) - after

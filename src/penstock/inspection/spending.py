@@ -55,6 +55,29 @@ def input_shares(turn: FillTurn, input_tokens: int) -> InputShares:
     return InputShares(input_tokens - cached - written, cached, written - hour, hour)
 
 
+class Spending:
+    """What turns have cost so far."""
+
+    def __init__(self) -> None:
+        self._dollars = self._uncached_dollars = 0.0
+        self._priced_turns = 0
+
+    def add(self, turn: FillTurn, price: TokenPrice | None) -> None:
+        """Add the cost of an answered turn, if its figures are recorded and its model has a price."""
+        given, made = turn.recorded_tokens, turn.output_tokens
+        if price is None or given is None or made is None or made < 0:
+            return
+        self._dollars += price.dollars(**input_shares(turn, given)._asdict(), output_tokens=made)
+        self._uncached_dollars += price.dollars(uncached_tokens=given, output_tokens=made)
+        self._priced_turns += 1
+
+    def money(self, as_of: str) -> Money | None:
+        """Return it at the prices of a day; None if nothing had a price."""
+        if not self._priced_turns:
+            return None
+        return Money(self._dollars, self._uncached_dollars, self._priced_turns, as_of)
+
+
 def with_money(story: Story, price_of: Callable[[str, str], TokenPrice | None], as_of: str) -> Story:
     """Return a story that says what its session cost.
 
@@ -63,20 +86,12 @@ def with_money(story: Story, price_of: Callable[[str, str], TokenPrice | None], 
         price_of: the price of a model, given its name and the time of the request; None if unknown.
         as_of: the day of the prices.
     """
-    dollars = uncached_dollars = 0.0
-    priced = 0
+    spent = Spending()
     for turn in story.turns:
-        given, made = turn.recorded_tokens, turn.output_tokens
         # A refused request costs nothing, and a figure that is not a measurement would add a cost.
-        if turn.is_refused or not turn.is_measured or given is None or made is None or made < 0:
-            continue
-        price = price_of(turn.model, turn.at)
-        if price is None:
-            continue
-        dollars += price.dollars(**input_shares(turn, given)._asdict(), output_tokens=made)
-        uncached_dollars += price.dollars(uncached_tokens=given, output_tokens=made)
-        priced += 1
-    return replace(story, money=Money(dollars, uncached_dollars, priced, as_of) if priced else None)
+        if turn.is_measured and not turn.is_refused:
+            spent.add(turn, price_of(turn.model, turn.at))
+    return replace(story, money=spent.money(as_of))
 
 
 def _within(tokens: int | None, most: int) -> int:
