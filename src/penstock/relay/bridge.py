@@ -18,12 +18,12 @@ from penstock.errors import described
 from penstock.relay.asking import ask_names
 from penstock.relay.frames import Frame, Lines
 from penstock.relay.holding import HoldRoom, decided
-from penstock.relay.messages import CANCELLED, cancelled_by, parse, text_in
+from penstock.relay.messages import CANCELLED, cancelled_by, error_of, parse, text_in, under_id
 from penstock.relay.mirrored import Mirror
 from penstock.relay.sse import Events, StreamPlace
 from penstock.relay.stdio import read_some
 from penstock.relay.turns import SendTurns, has_passed
-from penstock.relay.unanswered import OpenRequests, error_of_ours, first_words, is_error, read_messages, under_id
+from penstock.relay.unanswered import OpenRequests, first_words, is_error, read_messages
 from penstock.relay.writing import MessageWriter
 from penstock.text.sse import data_of
 from penstock.version import __version__
@@ -190,7 +190,7 @@ class Bridge:
         if messages and all(one.id is None and one.method is not None for one in messages):
             await self._turns.put(partial(self._post, raw, message, ()))
             return
-        asked = self._unanswered.add(raw, messages)
+        asked = self._unanswered.add(messages)
         task = self._start(self._in_turn(self._turns.last, raw, message, asked))
         self._requests.update(dict.fromkeys(asked, task))
 
@@ -309,7 +309,7 @@ class Bridge:
         if is_success and found[0].id is not None:
             return False
         for number in self._unanswered.take(asked):
-            await self._write(self._talk.from_server(under_id(body, found[0].whole, number)))
+            await self._write(self._talk.from_server(under_id(body, found[0], number)))
         return True
 
     async def _events(self, response: httpx2.Response, asked: tuple[Id, ...], *, is_initialize: bool) -> None:
@@ -403,7 +403,7 @@ class Bridge:
         """Answer the requests that the server does not answer."""
         self._say(why)
         for number in self._unanswered.take(asked):
-            await self._write(self._talk.from_server(error_of_ours(number, code, why)))
+            await self._write(self._talk.from_server(error_of(number, code, why)))
 
 
 def _on_one_line(raw: bytes) -> bytes:

@@ -181,14 +181,14 @@ class Conversation:
         return self.from_client(raw)
 
     def _own_call(self, raw: bytes, message: RpcMessage, *, is_batch: bool) -> OwnCall | None:
-        if message.method != "tools/call" or message.id is None or message.id_at is None:
+        if message.method != "tools/call" or message.id is None:
             return None
         tool = self.names.ours(text_in(raw, message.params, "name"))
         if tool is None:
             return None
         return OwnCall(
             id=message.id,
-            id_json=raw[message.id_at.start : message.id_at.end],
+            id_json=message.id_json,
             tool=tool,
             arguments=_arguments(raw, message),
             client=self._client(raw, message),
@@ -201,11 +201,11 @@ class Conversation:
     def _remember(self, raw: bytes, message: RpcMessage) -> None:
         if message.method == _INITIALIZE:
             self.client = _name_in(raw, message.params, "clientInfo", "name") or self.client
-        if message.id is None or message.id_at is None or message.method not in _CALLS | {_LIST}:
+        if message.id is None or message.method not in _CALLS | {_LIST}:
             return
         tool = f"{self._server} {_name_in(raw, message.params, 'name') or 'tool'}".strip()
         asked = AskedCall(message.method, tool, self._client(raw, message))
-        self._waiting.add(message.id, raw[message.id_at.start : message.id_at.end], asked)
+        self._waiting.add(message.id, message.id_json, asked)
 
     def _client(self, raw: bytes, message: RpcMessage) -> str | None:
         return _name_in(raw, message.params, "_meta", _CLIENT, "name") or self.client
@@ -255,9 +255,9 @@ class Conversation:
 
     def _edits(self, raw: bytes, message: RpcMessage, *, is_last: bool) -> Iterator[Edit]:
         asked = None
-        if message.is_answer and message.id is not None and message.id_at is not None:
+        if message.is_answer and message.id is not None:
             look = self._waiting.pop if is_last else self._waiting.find
-            asked = look(message.id, raw[message.id_at.start : message.id_at.end])
+            asked = look(message.id, message.id_json)
         if asked is None or not isinstance(message.result, Object):
             return
         if asked.method == _LIST:

@@ -6,6 +6,7 @@ a message to us, and passes. Leaves to others: what follows from it (`conversati
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +15,7 @@ from penstock.text.json_slices import (
     MAX_ITEMS,
     Array,
     CutShort,
+    Edit,
     JsonReader,
     NotJson,
     Object,
@@ -22,6 +24,7 @@ from penstock.text.json_slices import (
     decode,
     is_text,
     read,
+    splice,
     text_of,
 )
 
@@ -51,7 +54,8 @@ class RpcMessage(NamedTuple):
 
     whole: Object
     id: Id | None
-    id_at: Slice | None
+    id_json: bytes
+    """The id in its original spelling: a host that asks under 1.0 and is answered under 1 may wait forever. Without one, `null`."""
     method: str | None
     params: Value | None
     result: Value | None
@@ -126,7 +130,7 @@ def _message(raw: bytes, whole: Object) -> RpcMessage:
     return RpcMessage(
         whole=whole,
         id=_id(raw, at),
-        id_at=at if isinstance(at, Slice) else None,
+        id_json=raw[at.start : at.end] if isinstance(at, Slice) else b"null",
         method=text_of(raw, method) if method is not None and is_text(raw, method) else None,
         params=whole.get("params"),
         result=whole.get("result"),
@@ -164,6 +168,25 @@ def cancelled_by(raw: bytes, message: RpcMessage) -> Id | None:
     with suppress(NotJson):
         return _id(raw, message.params.get("requestId"))
     return None
+
+
+def result_of(id_json: bytes, result: bytes) -> bytes:
+    """Return the message that answers a request with a result; both are JSON."""
+    return b'{"jsonrpc":"2.0","id":' + id_json + b',"result":' + result + b"}"
+
+
+def error_of(id_json: bytes, code: int, why: str) -> bytes:
+    """Return the message that answers a request with an error; its id is JSON."""
+    error = json.dumps({"code": code, "message": why}).encode()
+    return b'{"jsonrpc":"2.0","id":' + id_json + b',"error":' + error + b"}"
+
+
+def under_id(raw: bytes, message: RpcMessage, id_json: bytes) -> bytes:
+    """Return a message with another id, as JSON, in place of its own or of none."""
+    start = message.whole.start + 1
+    at = message.whole.get("id")
+    edit = Edit(start, start, b'"id":' + id_json + b",") if at is None else Edit(at.start, at.end, id_json)
+    return splice(raw, [edit])
 
 
 def text_in(raw: bytes, where: Value | None, *names: str) -> str | None:

@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from penstock.mcp_server.hosts import allowance_for
+from penstock.relay.messages import result_of
 from penstock.text.calls import mcp
 from penstock.tools import MIN_ALLOWANCE, Tools
 from penstock.tools.kept import FIND, PAGE
@@ -70,7 +71,7 @@ class OwnTools:
         # Since 2026-07-28 each result says whether it is complete or asks for more; an older client may refuse an unknown member.
         if call.is_modern:
             result["resultType"] = "complete"
-        message = b'{"jsonrpc":"2.0","id":' + call.id_json + b',"result":' + _written(result) + b"}"
+        message = result_of(call.id_json, _written(result))
         return b"[" + message + b"]" if call.is_in_batch else message
 
     def _allowance(self, client: str | None) -> Allowance:

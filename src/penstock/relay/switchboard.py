@@ -15,8 +15,21 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.relay.conversation import Conversation
 from penstock.relay.listing import Names, is_last_page
 from penstock.relay.merging import LISTS, ServerAnswer, list_entries, merge_introductions, merge_list
-from penstock.relay.messages import CANCELLED, Id, OwnCall, RpcMessage, as_number, cancelled_by, parse, text_in
-from penstock.text.json_slices import Edit, NotJson, Object, Slice, Value, decode, splice
+from penstock.relay.messages import (
+    CANCELLED,
+    Id,
+    OwnCall,
+    RpcMessage,
+    as_number,
+    cancelled_by,
+    error_of,
+    messages_in,
+    parse,
+    result_of,
+    text_in,
+    under_id,
+)
+from penstock.text.json_slices import Edit, NotJson, Object, Value, decode, splice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -97,11 +110,8 @@ class Switchboard:
             if messages is not None:
                 return [out for part, message in _each(raw, messages) for out in self._said(part, message)]
         except NotJson:  # an invalid name or argument
-            return [
-                Out(HOST, _error(raw, message, _INVALID, "Parse error")) for message in messages or () if message.id
-            ]
-        error = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n'
-        return [Out(HOST, error)] if raw.strip() else []
+            return [_error(message.id_json, _INVALID, "Parse error") for message in messages or () if message.id]
+        return [_error(b"null", _INVALID, "Parse error")] if raw.strip() else []
 
     def answered(self, call: OwnCall) -> bool:
         """Note that a call of ours has been answered. Returns whether anybody still waits for it."""
@@ -117,7 +127,7 @@ class Switchboard:
         elif message.method == _LISTEN:
             yield from self._listen(raw, message)
         elif message.method == "ping":
-            yield Out(HOST, _result(raw, message, b"{}"))
+            yield Out(HOST, result_of(message.id_json, b"{}") + b"\n")
         # Our tools come after requests for all servers: a server may have a tool of this name, and then it is the server's.
         elif self._names.ours(text_in(raw, message.params, "name")) and message.method == "tools/call":
             if self._known["tools/list"]:
@@ -144,7 +154,7 @@ class Switchboard:
         elif not self._known[listed]:
             yield from self._ask_first(listed, raw, message)
         else:
-            yield Out(HOST, _error(raw, message, _UNKNOWN, f"No server has {name[:128]!r}"))
+            yield _error(message.id_json, _UNKNOWN, f"No server has {name[:128]!r}")
 
     def _ask_first(self, listed: str, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         """Ask all servers for a list before a request is passed on: a host may know its tools from an earlier session."""
@@ -176,10 +186,9 @@ class Switchboard:
 
     def _to(self, server: int, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         if server not in self._living or message.id is None:
-            yield Out(HOST, _error(raw, message, _GONE, f"The server {self._server_names[server]} has ended"))
+            yield _error(message.id_json, _GONE, f"The server {self._server_names[server]} has ended")
             return
-        # Kept whole, not only its id: if the server ends, the error needs the id in its original spelling.
-        self._asked[message.id] = (server, raw)
+        self._asked[message.id] = (server, message.id_json)
         yield Out(server, self._talks[server].from_client(raw).forward.strip() + b"\n")
 
     def _notified(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
@@ -199,11 +208,11 @@ class Switchboard:
 
     def _answer_to_server(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         """Pass a host's answer to the server that asked, under the server's own id."""
-        if message.id is None or message.id_at is None or not str(message.id[1]).startswith(_THEIRS):
+        if message.id is None or not str(message.id[1]).startswith(_THEIRS):
             return
         server, _, number = str(message.id[1]).removeprefix(_THEIRS).partition(":")
         if server.isdigit() and int(server) in self._living:
-            yield Out(int(server), splice(raw, [Edit(*message.id_at, number.encode())]) + b"\n")
+            yield Out(int(server), under_id(raw, message, number.encode()) + b"\n")
 
     # ── from a server ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -220,16 +229,15 @@ class Switchboard:
         # server, and a request to all that only it has not answered.
         self._living.discard(server)
         outs: list[Out] = []
-        for number, (asked, raw) in list(self._asked.items()):
+        for number, (asked, id_json) in list(self._asked.items()):
             if asked == server:
                 del self._asked[number]
-                why = f"The server {self._server_names[server]} has ended"
-                outs += [Out(HOST, _error(raw, message, _GONE, why)) for message in parse(raw) or ()]
-        for number, (raw, message, left) in list(self._listening.items()):
+                outs.append(_error(id_json, _GONE, f"The server {self._server_names[server]} has ended"))
+        for number, (_, message, left) in list(self._listening.items()):
             left.discard(server)
             if not left:
                 del self._listening[number]
-                outs.append(Out(HOST, _error(raw, message, _GONE, "No server is left")))
+                outs.append(_error(message.id_json, _GONE, "No server is left"))
         for key, (gathering, asked) in list(self._gatherings.items()):
             if asked == server:
                 del self._gatherings[key]
@@ -302,14 +310,13 @@ class Switchboard:
         """Return a server's request or notification under ids that no other server has: its own, or that of a request it
         cancels.
         """
-        at = message.id_at
+        at = message.whole.get("id")
         if at is None and message.method == CANCELLED and isinstance(message.params, Object):
-            named = message.params.get("requestId")
-            at = Slice(named.start, named.end) if named is not None else None
+            at = message.params.get("requestId")
         if at is None:
             return raw
         number = _THEIRS + f"{server}:" + raw[at.start : at.end].decode()
-        return splice(raw, [Edit(*at, json.dumps(number).encode())])
+        return splice(raw, [Edit(at.start, at.end, json.dumps(number).encode())])
 
     # ── what changes, since 2026-07-28 ───────────────────────────────────────────────────────────────────────
 
@@ -323,7 +330,7 @@ class Switchboard:
         self._listening[message.id] = (raw, message, set(self._living))
         params = decode(raw, message.params) if message.params is not None else {}
         wanted = params.get("notifications", {}) if isinstance(params, dict) else {}
-        yield _note(_HEARD, raw, message, notifications=wanted)
+        yield _note(_HEARD, message, notifications=wanted)
         yield from (Out(server, raw + b"\n") for server in sorted(self._living))
 
     def _heard_last(self, server: int, raw: bytes, number: Id) -> Iterator[Out]:
@@ -342,7 +349,7 @@ class Switchboard:
             params = decode(raw, message.params) if message.params is not None else None
             wanted = params.get("notifications") if isinstance(params, dict) else None
             if isinstance(wanted, dict) and wanted.get("toolsListChanged"):
-                yield _note(_CHANGED, raw, message)
+                yield _note(_CHANGED, message)
 
     # ── what all are asked ───────────────────────────────────────────────────────────────────────────────────
 
@@ -366,9 +373,7 @@ class Switchboard:
         # A new id for each server and page: the host's id, sent to three servers, would come back three times.
         key = f"{_THEIRS}{self._count}"
         self._gatherings[key] = (gathering, server)
-        places = [message.id_at for message in parse(request) or () if message.id_at is not None]
-        edits = [Edit(*at, json.dumps(key).encode()) for at in places]
-        return Out(server, splice(request, edits) + b"\n")
+        return Out(server, under_id(request, messages_in(request)[0], json.dumps(key).encode()) + b"\n")
 
     def _gathered(self, gathering: _Gathering, server: int, raw: bytes, message: RpcMessage) -> Iterator[Out]:
         """Take the answer of one server; for a list, request the next page."""
@@ -396,15 +401,13 @@ class Switchboard:
                 self._known[gathering.method].setdefault("", (0, ""))
                 yield from self.from_host(raw)
         elif result is not None:
-            yield Out(HOST, _result(gathering.request, gathering.message, result))
+            yield Out(HOST, result_of(gathering.message.id_json, result) + b"\n")
         elif gathering.errors:
             # All refused. The host gets the first refusal in its server's words, which say more than ours could.
             raw, message = gathering.errors[0]
-            at, asked = message.id_at, gathering.message.id_at
-            number = gathering.request[asked.start : asked.end] if asked is not None else b"null"
-            yield Out(HOST, splice(raw, [Edit(*at, number)] if at is not None else []) + b"\n")
+            yield Out(HOST, under_id(raw, message, gathering.message.id_json) + b"\n")
         else:
-            yield Out(HOST, _error(gathering.request, gathering.message, _GONE, "No server is left"))
+            yield _error(gathering.message.id_json, _GONE, "No server is left")
 
     def _merged(self, gathering: _Gathering) -> bytes | None:
         """Return the merged answer; None if no server gave one."""
@@ -435,23 +438,14 @@ def _each(raw: bytes, messages: list[RpcMessage]) -> Iterator[tuple[bytes, RpcMe
         yield from ((part, alone) for alone in parse(part) or ())
 
 
-def _raw_id(raw: bytes, message: RpcMessage) -> bytes:
-    return raw[message.id_at.start : message.id_at.end] if message.id_at is not None else b"null"
-
-
-def _note(method: str, raw: bytes, message: RpcMessage, **params: object) -> Out:
+def _note(method: str, message: RpcMessage, **params: object) -> Out:
     """Return a notification under the id of a subscription request."""
-    about = {"_meta": {_SUBSCRIPTION: json.loads(_raw_id(raw, message))}, **params}
+    about = {"_meta": {_SUBSCRIPTION: json.loads(message.id_json)}, **params}
     return Out(HOST, json.dumps({"jsonrpc": "2.0", "method": method, "params": about}).encode() + b"\n")
 
 
-def _result(raw: bytes, message: RpcMessage, result: bytes) -> bytes:
-    return b'{"jsonrpc":"2.0","id":' + _raw_id(raw, message) + b',"result":' + result + b"}\n"
-
-
-def _error(raw: bytes, message: RpcMessage, code: int, why: str) -> bytes:
-    error = json.dumps({"code": code, "message": why}).encode()
-    return b'{"jsonrpc":"2.0","id":' + _raw_id(raw, message) + b',"error":' + error + b"}\n"
+def _error(id_json: bytes, code: int, why: str) -> Out:
+    return Out(HOST, error_of(id_json, code, why) + b"\n")
 
 
 def _renamed(raw: bytes, where: Value | None, name: str) -> bytes:

@@ -6,12 +6,11 @@ JSON-RPC messages, and waits as long as one of its requests is unanswered. Leave
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from penstock.relay.messages import Id, RpcMessage, parse, text_in
 from penstock.text.escape import show_text
-from penstock.text.json_slices import Edit, NotJson, Object, decode, splice
+from penstock.text.json_slices import NotJson, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,19 +25,11 @@ class OpenRequests:
     def __init__(self) -> None:
         self._written: dict[Id, bytes] = {}
 
-    def add(self, raw: bytes, messages: Iterable[RpcMessage]) -> tuple[Id, ...]:
-        """Note the requests among messages, and return their ids.
-
-        Args:
-            raw: the bytes that the messages are in.
-            messages: the host's messages.
-        """
+    def add(self, messages: Iterable[RpcMessage]) -> tuple[Id, ...]:
+        """Note the requests among a host's messages, and return their ids."""
         requests = {
-            message.id: raw[message.id_at.start : message.id_at.end]
-            for message in messages
-            if message.method is not None and message.id is not None and message.id_at is not None
+            message.id: message.id_json for message in messages if message.method is not None and message.id is not None
         }
-        # In the original spelling: a host that asks under 1.0 and is answered under 1 may wait forever.
         self._written.update(requests)
         return tuple(requests)
 
@@ -84,19 +75,6 @@ def is_error(raw: bytes, message: RpcMessage) -> bool:
     except NotJson:
         return False
     return isinstance(error, dict) and isinstance(error.get("code"), int) and not isinstance(error["code"], bool)
-
-
-def under_id(raw: bytes, message: Object, written_id: bytes) -> bytes:
-    """Return a message with another id in place of its own, or of none."""
-    at, start = message.get("id"), message.start + 1
-    edit = Edit(start, start, b'"id":' + written_id + b",") if at is None else Edit(at.start, at.end, written_id)
-    return splice(raw, [edit])
-
-
-def error_of_ours(written_id: bytes, code: int, why: str) -> bytes:
-    """Return an error that answers a request, by its id in its original spelling."""
-    error = json.dumps({"code": code, "message": why}).encode()
-    return b'{"jsonrpc":"2.0","id":' + written_id + b',"error":' + error + b"}"
 
 
 def first_words(body: bytes) -> str:
