@@ -497,6 +497,16 @@ def test_what_python_cannot_read_stays_as_it_was_if_it_fits(opened: Opened) -> N
     assert b'"number":-' + b"7" * 5_000 + b"}" in printed
 
 
+@pytest.mark.proves("H-1", "H-5")
+def test_no_name_in_a_deep_result_passes_for_another_part_of_it(opened: Opened) -> None:
+    """An escaped name could be that of what stood in for a deep value: with a text under it, a whole flood passed."""
+    deep, odd = b"[" * 2_000 + b"]" * 2_000, rb'{"\u0064eep":"x","\u0064eeper":0,"n":[0e-0,1e-00]}'
+    event = raw(bash(FLOOD, rows=["ROWS"], number="N")).replace(b'["ROWS"]', deep).replace(b'"N"', odd)
+    printed = Hook(CLAUDE, opened, CommandLine).answer(event)
+    assert b"systemMessage" not in printed
+    assert b'"number":{"deep":"x","deeper":0,"n":[0e-0,1e-00]}' in printed
+
+
 @pytest.mark.proves("H-5")
 def test_invalid_json_is_never_printed(opened: Opened) -> None:
     """Python reads and writes `Infinity`, which no host reads."""

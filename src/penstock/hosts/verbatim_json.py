@@ -60,10 +60,9 @@ def read_shallow(raw: bytes) -> Any:
         ValueError: It is not JSON.
     """
     text = raw.decode(json.detect_encoding(raw), "surrogatepass")
-    mark = "deep"
-    while mark in text:
-        mark += "er"
-    pieces, deep, at, begin, level = list[str](), list[Verbatim](), 0, 0, 0
+    # A number stands in for each such value: unlike a name, it has one spelling only, and this exponent is nowhere in the text.
+    exponent = "e-0" + max(re.findall("e-(0*)", text), default="")
+    pieces, deep, at, begin, level = list[str](), dict[str, Verbatim](), 0, 0, 0
     for found in re.finditer(_LEVEL, text, re.DOTALL):
         if found[0] in "[{":
             begin = found.start() if level == _MAX_LEVELS else begin
@@ -71,14 +70,14 @@ def read_shallow(raw: bytes) -> Any:
         elif found[0] in "]}":
             level -= 1
             if level == _MAX_LEVELS:
-                pieces += [text[at:begin], f'{{"{mark}":{len(deep)}}}']
+                stand_in = f"{len(deep)}{exponent}"
+                pieces += [text[at:begin], stand_in]
                 at = found.end()
-                deep.append(Verbatim(text[begin:at]))
+                deep[stand_in] = Verbatim(text[begin:at])
     return json.loads(
         "".join([*pieces, text[at:]]),
-        parse_float=_number,
+        parse_float=lambda word: deep[word] if word in deep else _number(word),
         parse_int=_number,
-        object_hook=lambda value: deep[value[mark]] if mark in value else value,
     )
 
 
