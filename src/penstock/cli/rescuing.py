@@ -58,8 +58,8 @@ def rescue_command(
         the same for a model of that size, done
     """
     from penstock.hosts.rescue import APPENDERS, rescue
-    from penstock.hosts.rescue.known_hosts import KNOWN_HOSTS
     from penstock.hosts.sessions.finding import session_named
+    from penstock.hosts.sessions.known_hosts import KNOWN_HOSTS
 
     host, named = session_named(file, os.environ)
     path = os.path.realpath(named)

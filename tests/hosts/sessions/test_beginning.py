@@ -18,6 +18,7 @@ from penstock.handoff import decode, encode
 from penstock.hosts.beginning import BEGINNERS, begin
 from penstock.hosts.rescue.projection import project
 from penstock.hosts.sessions import host_of, reader_of
+from penstock.hosts.sessions.finding import paths_of
 from penstock.hosts.sessions.handoffs import handoff_of
 from penstock.hosts.sessions.records import opened
 from penstock.text.redaction import redacted
@@ -154,14 +155,14 @@ def test_a_session_of_another_agent_begins_with_it(
     assert (f"opencode import {made} && " in begun["resume"]) == (to_host == "opencode")
     assert Path(made).stat().st_mode & 0o777 == 0o600
     here = [] if to_host == "opencode" else [made]
-    assert list(reader_of(to_host).found({"HOME": str(tmp_path / "home")})) == here
+    assert list(paths_of(to_host, {"HOME": str(tmp_path / "home")})) == here
     assert host_of(made) == to_host
     if to_host in {"claude", "qwen"}:  # the folder's name as they write it: only letters, digits and hyphens
         project = Path(made).relative_to(tmp_path / "home").parts[2]
         assert project.endswith("-a-root-d")
         assert set(project) <= set(string.ascii_letters + string.digits + "-")
     with opened(made) as file:
-        head = reader_of(to_host).head(file)
+        head = reader_of(to_host).head(file, "")
     assert (head.session, head.folder) == (begun["session"], "" if to_host == "gemini" else str(root))
     text = json.dumps(first_words(to_host, made)[0])
     for words in ("TASK-ONE fix the parser", "Write the tests", "parser.py", "Leave the lexer alone."):

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.hosts.sessions.copilot import found, head
+from penstock.hosts.sessions.copilot import head
+from penstock.hosts.sessions.finding import paths_of
 from penstock.hosts.sessions.records import opened
 from penstock.inspection.timeline import Answered, Compacted, Instructed, Refused
 from tests.hosts.histories import written
@@ -208,7 +209,7 @@ def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
     folder = tmp_path / ".copilot" / "session-state" / "s"
     folder.mkdir(parents=True)
     path = written(folder / "events.jsonl", session())
-    assert list(found({"HOME": str(tmp_path)})) == [path]
-    assert list(found({"COPILOT_HOME": str(tmp_path / ".copilot"), "HOME": "/none"})) == [path]
+    assert list(paths_of("copilot", {"HOME": str(tmp_path)})) == [path]
+    assert list(paths_of("copilot", {"COPILOT_HOME": str(tmp_path / ".copilot"), "HOME": "/none"})) == [path]
     with opened(path) as file:
-        assert head(file) == ("s", "/p", "1.0.102", "t")
+        assert head(file, "") == ("s", "/p", "1.0.102", "t")

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.hosts.sessions import head_of
-from penstock.hosts.sessions.gemini import ACKNOWLEDGED, found
+from penstock.hosts.sessions import reader_of
+from penstock.hosts.sessions.finding import paths_of
+from penstock.hosts.sessions.gemini import ACKNOWLEDGED
 from penstock.hosts.sessions.handoffs import handoff_of
 from penstock.hosts.sessions.records import opened
 from penstock.hosts.sessions.reports import glance_at
@@ -205,8 +206,10 @@ def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
     (chats / "parent").mkdir(parents=True)
     for name in ("session-2026-1.jsonl", "parent/child.jsonl"):
         (chats / name).touch()
-    assert list(found({"HOME": str(tmp_path)})) == [str(chats / "session-2026-1.jsonl")]
-    assert list(found({"GEMINI_CLI_HOME": str(tmp_path), "HOME": "/none"})) == [str(chats / "session-2026-1.jsonl")]
+    assert list(paths_of("gemini", {"HOME": str(tmp_path)})) == [str(chats / "session-2026-1.jsonl")]
+    assert list(paths_of("gemini", {"GEMINI_CLI_HOME": str(tmp_path), "HOME": "/none"})) == [
+        str(chats / "session-2026-1.jsonl")
+    ]
 
 
 def test_the_folder_of_a_session_is_named_next_to_it(tmp_path: Path) -> None:
@@ -215,10 +218,10 @@ def test_the_folder_of_a_session_is_named_next_to_it(tmp_path: Path) -> None:
     path.parent.mkdir(parents=True)
     written(path, histories.gemini("Go."))
     with opened(str(path)) as file:
-        assert head_of("gemini", file, str(path)).folder == ""
+        assert reader_of("gemini").head(file, str(path)).folder == ""
         for content, told_as in ((b"/p\n", "/p"), (b"\xff", ""), (b"p", "")):
             (tmp_path / "tmp" / "p" / ".project_root").write_bytes(content)
-            assert head_of("gemini", file, str(path)).folder == told_as
+            assert reader_of("gemini").head(file, str(path)).folder == told_as
     (tmp_path / "tmp" / "p" / ".project_root").write_text("/p")
     assert glance_at("gemini", str(path))[0].project == "/p"
     assert handoff_of("gemini", str(path)).state["folder"] == "/p"

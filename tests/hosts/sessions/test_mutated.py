@@ -118,7 +118,7 @@ def test_a_file_says_whose_it_is(host: str, tmp_path: Path) -> None:
     entries = load(whole_messages(one for one in read.happenings if isinstance(one, Said)), reader.WIRE).entries
     assert [call.id for entry in entries for call in entry.calls]
     with opened(str(tmp_path / "s")) as file:
-        assert reader.head(file).session or host == "claude"
+        assert reader.head(file, "").session or host == "claude"
 
 
 @pytest.mark.parametrize("host", READERS)
@@ -130,7 +130,7 @@ def test_a_file_is_read_whatever_replaces_any_value(host: str, tmp_path: Path) -
         story = priced(tell(happenings, reader.WIRE, counter=NoCounter()))
         assert all((turn.recorded_tokens or 0) <= 3 * MAX_WHOLE_NUMBER for turn in story.turns)
         with opened(str(tmp_path / "s")) as file:
-            reader.head(file)
+            reader.head(file, "")
         host_of(str(tmp_path / "s"))
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from penstock.cli import main
 from penstock.errors import CallerError
 from penstock.hosts.sessions import compressed, host_of, read_session, reader_of, whole_messages
-from penstock.hosts.sessions.finding import session_named
+from penstock.hosts.sessions.finding import paths_of, session_named
 from penstock.hosts.sessions.records import opened
 from penstock.inspection.timeline import Said
 from penstock.wires import load
@@ -40,7 +40,7 @@ def test_an_archived_session_of_codex_is_rescued_where_codex_looks(tmp_path: Pat
     path = codex(away / f"rollout-2026-11-23T17-35-00-{ID}.jsonl")
     assert session_named(ID, {"HOME": str(tmp_path)}) == ("codex", path)
     done, _ = rescued("codex", path)
-    here = list(reader_of("codex").found({"HOME": str(tmp_path)}))
+    here = list(paths_of("codex", {"HOME": str(tmp_path)}))
     assert sorted(here) == sorted([path, done.path])
     assert Path(done.path).parents[3] == tmp_path / ".codex" / "sessions"
 
@@ -61,14 +61,14 @@ def test_an_older_session_of_gemini_is_one_document(tmp_path: Path) -> None:
     folder = tmp_path / ".gemini" / "tmp" / "p" / "chats"
     folder.mkdir(parents=True)
     path = Path(older(folder / "session-2025-09-01T10-00-0a1b2c3d.json", "a.py", FLOOD))
-    assert list(reader_of("gemini").found({"HOME": str(tmp_path)})) == [str(path)]
+    assert list(paths_of("gemini", {"HOME": str(tmp_path)})) == [str(path)]
     assert host_of(str(path)) == "gemini"
     header = json.loads(path.read_text())
     plain = tmp_path / "plain.jsonl"
     plain.write_text(lines([{key: value for key, value in header.items() if key != "messages"}, *header["messages"]]))
     assert next_request("gemini", str(path)) == next_request("gemini", str(plain))
     with opened(str(path)) as file:
-        assert reader_of("gemini").head(file).session == header["sessionId"]
+        assert reader_of("gemini").head(file, "").session == header["sessionId"]
     done, _ = rescued("gemini", str(path))
     assert TASK in json.dumps(next_request("gemini", done.path))
     first = json.loads(Path(done.path).read_text().splitlines()[0])
@@ -77,6 +77,16 @@ def test_an_older_session_of_gemini_is_one_document(tmp_path: Path) -> None:
     torn = read_session("gemini", str(path))
     assert torn.torn == 1
     assert TASK in torn.transcript.entries[0].text
+
+
+def test_a_folder_above_a_session_does_not_name_it(tmp_path: Path) -> None:
+    """A word that was meant for something else would otherwise act on the only session there."""
+    away = tmp_path / ".codex" / "archived_sessions"
+    away.mkdir(parents=True)
+    codex(away / f"rollout-2026-11-23T17-35-00-{ID}.jsonl")
+    for word in ("archived_sessions", ".codex", tmp_path.name):
+        with pytest.raises(FileNotFoundError):
+            session_named(word, {"HOME": str(tmp_path)})
 
 
 def test_a_compressed_session_says_the_same(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from penstock.errors import CallerError
 from penstock.hosts.sessions import exported
-from penstock.hosts.sessions.opencode import found, head
+from penstock.hosts.sessions.finding import paths_of
+from penstock.hosts.sessions.opencode import head
 from penstock.hosts.sessions.records import opened
 from penstock.inspection.timeline import Answered, Compacted, Refused
 from tests.hosts.sessions.telling import as_file, told
@@ -282,5 +283,5 @@ def test_an_export_says_whose_it_is(tmp_path: Path) -> None:
     path = tmp_path / "s"
     path.write_bytes(as_file(session(), "opencode"))
     with opened(str(path)) as file:
-        assert head(file) == ("ses_old", "/p", "1.18.33", "999")
-    assert list(found({"HOME": str(tmp_path)})) == []
+        assert head(file, "") == ("ses_old", "/p", "1.18.33", "999")
+    assert list(paths_of("opencode", {"HOME": str(tmp_path)})) == []

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.hosts.sessions.pi import found, head
+from penstock.hosts.sessions.finding import paths_of
+from penstock.hosts.sessions.pi import head
 from penstock.hosts.sessions.records import opened
 from penstock.inspection.timeline import Answered, Compacted, Refused
 from tests.hosts.histories import written
@@ -184,7 +185,7 @@ def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
     folder = tmp_path / ".pi" / "agent" / "sessions" / "--p--"
     folder.mkdir(parents=True)
     path = written(folder / "t_old.jsonl", session())
-    assert list(found({"HOME": str(tmp_path)})) == [path]
-    assert list(found({"PI_CODING_AGENT_DIR": str(tmp_path / ".pi" / "agent"), "HOME": "/none"})) == [path]
+    assert list(paths_of("pi", {"HOME": str(tmp_path)})) == [path]
+    assert list(paths_of("pi", {"PI_CODING_AGENT_DIR": str(tmp_path / ".pi" / "agent"), "HOME": "/none"})) == [path]
     with opened(path) as file:
-        assert head(file) == ("old", "/p", "", "t")
+        assert head(file, "") == ("old", "/p", "", "t")

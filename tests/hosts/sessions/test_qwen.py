@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.hosts.sessions.qwen import found, head
+from penstock.hosts.sessions.finding import paths_of
+from penstock.hosts.sessions.qwen import head
 from penstock.hosts.sessions.records import opened
 from penstock.inspection.timeline import Answered, Compacted, Refused
 from tests.hosts.histories import lines
@@ -219,10 +220,10 @@ def test_sessions_are_found_where_the_host_keeps_them(tmp_path: Path) -> None:
     chats.mkdir(parents=True)
     path = chats / "s.jsonl"
     path.write_text(lines(session().records))
-    assert list(found({"HOME": str(tmp_path)})) == [str(path)]
-    assert list(found({"QWEN_HOME": str(tmp_path / ".qwen"), "HOME": "/none"})) == [str(path)]
+    assert list(paths_of("qwen", {"HOME": str(tmp_path)})) == [str(path)]
+    assert list(paths_of("qwen", {"QWEN_HOME": str(tmp_path / ".qwen"), "HOME": "/none"})) == [str(path)]
     with opened(str(path)) as file:
-        assert head(file) == ("s", "/p", "0.24.4", "t")
+        assert head(file, "") == ("s", "/p", "0.24.4", "t")
 
 
 def test_a_repeated_id_means_its_first_record(tmp_path: Path) -> None:

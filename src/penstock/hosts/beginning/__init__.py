@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 from penstock.errors import CallerError
 from penstock.hosts.rescue import writing
 from penstock.hosts.rescue.writers import writer_of
+from penstock.hosts.sessions.known_hosts import KNOWN_HOSTS
 from penstock.workspace.own_files import make_folders, replace_own
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class First(NamedTuple):
     """The folder that the session works in."""
     now: str
     """The time in ISO 8601."""
+    version: str
+    """The version of the host whose form the session has."""
     environment: Mapping[str, str]
     """The environment variables that locate the host's own files."""
 
@@ -45,8 +48,8 @@ class First(NamedTuple):
 class Beginner(Protocol):
     """Starts sessions of one host: implemented by a module `penstock.hosts.beginning.HOST`."""
 
-    def sessions_folder(self, folder: str, environment: Mapping[str, str]) -> str:
-        """Return where the host keeps the sessions of a folder. Raises OSError if it has to look."""
+    def sibling(self, folder: str, environment: Mapping[str, str]) -> str:
+        """Return the path of a fictitious session of a folder, from which that of a new one is derived. Raises OSError."""
         ...
 
     def records(self, first: First) -> list[Record]:
@@ -85,11 +88,10 @@ def begin(host: str, text: str, folder: str, environment: Mapping[str, str]) -> 
     folder = os.path.realpath(folder)
     beginner = cast("Beginner", import_module(f"{__name__}.{host}"))
     writer = writer_of(host)
-    # A fictitious sibling session: the writer derives the new path from one. Copilot CLI keeps each session in a folder of its own.
-    beside = ("none", "events.jsonl") if host == "copilot" else ("none",)
-    session, path = writer.new_session(os.path.join(beginner.sessions_folder(folder, environment), *beside))
+    session, path = writer.new_session(beginner.sibling(folder, environment))
     now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
-    records = beginner.records(First(text, session, folder, now, environment))
+    version = KNOWN_HOSTS[host].versions[-1]
+    records = beginner.records(First(text, session, folder, now, version, environment))
     make_folders(os.path.dirname(path))
     lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     replace_own(path, lines.encode("utf-8", "surrogatepass"))

@@ -1,4 +1,4 @@
-"""How is a session of Claude Code started (2.1.332)?"""
+"""How is a session of Claude Code started?"""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from penstock.hosts.beginning.linked import linked, project
+from penstock.hosts.sessions.known_hosts import home_of
 from penstock.wires.placeholders import NOTED
 
 if TYPE_CHECKING:
@@ -18,10 +19,9 @@ if TYPE_CHECKING:
 _SYNTHETIC = "<synthetic>"  # the model name of the host's own messages
 
 
-def sessions_folder(folder: str, environment: Mapping[str, str]) -> str:
-    """Return where the host keeps the sessions of a folder."""
-    own = environment.get("CLAUDE_CONFIG_DIR") or os.path.join(environment.get("HOME", ""), ".claude")
-    return os.path.join(own, "projects", project(folder))
+def sibling(folder: str, environment: Mapping[str, str]) -> str:
+    """Return the path of a fictitious session of a folder."""
+    return os.path.join(home_of("claude", environment), "projects", project(folder), "none")
 
 
 def records(first: First) -> list[Record]:
@@ -39,4 +39,4 @@ def records(first: First) -> list[Record]:
         {"type": "attachment", **dated},
         {"type": "assistant", "message": {**answer, "content": [{"type": "text", "text": NOTED}]}},
     ]
-    return linked(said, first, "2.1.332", isSidechain=False, userType="external")
+    return linked(said, first, isSidechain=False, userType="external")

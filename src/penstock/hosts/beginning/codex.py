@@ -1,10 +1,12 @@
-"""How is a session of Codex started (0.171.0)?"""
+"""How is a session of Codex started?"""
 
 from __future__ import annotations
 
 import os
 import time
 from typing import TYPE_CHECKING
+
+from penstock.hosts.sessions.known_hosts import home_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,16 +15,16 @@ if TYPE_CHECKING:
     from penstock.hosts.sessions.records import Record
 
 
-def sessions_folder(_folder: str, environment: Mapping[str, str]) -> str:
-    """Return where the host keeps today's sessions, whatever their folder."""
-    own = environment.get("CODEX_HOME") or os.path.join(environment.get("HOME", ""), ".codex")
-    return os.path.join(own, "sessions", *time.strftime("%Y %m %d", time.gmtime()).split())
+def sibling(_folder: str, environment: Mapping[str, str]) -> str:
+    """Return the path of a fictitious session of today, whatever its folder."""
+    today = time.strftime("%Y %m %d", time.gmtime()).split()
+    return os.path.join(home_of("codex", environment), "sessions", *today, "none")
 
 
 def records(first: First) -> list[Record]:
     """Return the records of a new session."""
     about = {"id": first.session, "timestamp": first.now, "cwd": first.folder}
-    meta = {**about, "originator": "penstock", "cli_version": "0.171.0", "source": "cli"}
+    meta = {**about, "originator": "penstock", "cli_version": first.version, "source": "cli"}
     message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": first.text}]}
     return [
         {"timestamp": first.now, "type": "session_meta", "payload": meta},

@@ -1,4 +1,4 @@
-"""How is a session of Copilot CLI started (1.0.102)?"""
+"""How is a session of Copilot CLI started?"""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import uuid
 from typing import TYPE_CHECKING
 
+from penstock.hosts.sessions.known_hosts import home_of
 from penstock.wires.placeholders import NOTED
 
 if TYPE_CHECKING:
@@ -15,15 +16,14 @@ if TYPE_CHECKING:
     from penstock.hosts.sessions.records import Record
 
 
-def sessions_folder(_folder: str, environment: Mapping[str, str]) -> str:
-    """Return where the host keeps its sessions, whatever their folder."""
-    own = environment.get("COPILOT_HOME") or os.path.join(environment.get("HOME", ""), ".copilot")
-    return os.path.join(own, "session-state")
+def sibling(_folder: str, environment: Mapping[str, str]) -> str:
+    """Return the path of a fictitious session, whatever its folder: each is in a folder of its own."""
+    return os.path.join(home_of("copilot", environment), "session-state", "none", "events.jsonl")
 
 
 def records(first: First) -> list[Record]:
     """Return the events of a new session, each of which names the one before it."""
-    about = {"sessionId": first.session, "version": 1, "producer": "penstock", "copilotVersion": "1.0.102"}
+    about = {"sessionId": first.session, "version": 1, "producer": "penstock", "copilotVersion": first.version}
     words = {"content": first.text, "transformedContent": first.text, "attachments": []}
     said: list[Record] = [
         {"type": "session.start", "data": {**about, "startTime": first.now, "context": {"cwd": first.folder}}},

@@ -1,5 +1,5 @@
-"""How is a session of Gemini CLI started, in the folder that it keeps for a project: named after it, with its path in a file
-(0.61.0)?
+"""How is a session of Gemini CLI started, in the folder that it keeps for a project: named after it, with its path in a
+file?
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
 from penstock.hosts.sessions.gemini import OWNER, owner_of
+from penstock.hosts.sessions.known_hosts import home_of
 from penstock.text.json_access import field
 from penstock.wires.placeholders import NOTED
 from penstock.workspace.own_files import create_own, make_folders, own_files_like, read_own
@@ -26,13 +27,12 @@ if TYPE_CHECKING:
     from penstock.hosts.sessions.records import Record
 
 
-def sessions_folder(folder: str, environment: Mapping[str, str]) -> str:
-    """Return where the host keeps the sessions of a folder; a name is claimed for a folder without one. Raises OSError."""
-    home = environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "")
-    own = os.path.join(home, ".gemini")
+def sibling(folder: str, environment: Mapping[str, str]) -> str:
+    """Return the path of a fictitious session of a folder; a name is claimed for a folder without one. Raises OSError."""
+    own = home_of("gemini", environment)
     projects = map(os.path.dirname, own_files_like(os.path.join(own, "tmp"), f"*/{OWNER}"))
     held = next((project for project in projects if owner_of(project) == folder), None)
-    return os.path.join(held or _claimed(own, folder), "chats")
+    return os.path.join(held or _claimed(own, folder), "chats", "none")
 
 
 def records(first: First) -> list[Record]:

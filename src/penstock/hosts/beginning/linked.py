@@ -18,16 +18,15 @@ def project(folder: str) -> str:
     return re.sub(r"[^A-Za-z0-9]", "-", folder)
 
 
-def linked(said: Iterable[Record], first: First, version: str, **frame: object) -> list[Record]:
+def linked(said: Iterable[Record], first: First, **frame: object) -> list[Record]:
     """Return records, each of which names the one before it.
 
     Args:
         said: their contents.
         first: what the session starts with.
-        version: the host's version.
         frame: further members of each record.
     """
-    frame = {"sessionId": first.session, "timestamp": first.now, "cwd": first.folder, "version": version, **frame}
+    frame = {"sessionId": first.session, "timestamp": first.now, "cwd": first.folder, "version": first.version, **frame}
     made: list[Record] = []
     for one in said:
         before = made[-1]["uuid"] if made else None

@@ -1,4 +1,4 @@
-"""How is a session of opencode started? By a file that `opencode import` reads, because its database is never written (1.18.33).
+"""How is a session of opencode started? By a file that `opencode import` reads, because its database is never written.
 
 Every message names a model, and the host continues with that one: it is the model that the host itself would choose, by its
 settings or by recent use.
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from penstock.hosts.sessions.records import Record
 
 
-def sessions_folder(_folder: str, environment: Mapping[str, str]) -> str:
-    """Return where the file waits for its import: among our own files."""
-    return folder_for(environment)
+def sibling(_folder: str, environment: Mapping[str, str]) -> str:
+    """Return the path of a fictitious file that waits for its import: among our own files."""
+    return os.path.join(folder_for(environment), "none")
 
 
 def records(first: First) -> list[Record]:
@@ -51,7 +51,7 @@ def records(first: First) -> list[Record]:
     times = {"created": milliseconds, "updated": milliseconds}
     return [
         {
-            "info": {**about, "title": "Continues another session", "version": "1.18.33", "time": times},
+            "info": {**about, "title": "Continues another session", "version": first.version, "time": times},
             "messages": [
                 _message({**person, "time": {"created": milliseconds}}, first.text, milliseconds),
                 _message({**answer, "time": ended}, NOTED, milliseconds + 1),

@@ -1,4 +1,4 @@
-"""How is a session of pi started (its format 3; 0.73.1)?"""
+"""How is a session of pi started (its format 3)?"""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import secrets
 import time
 from typing import TYPE_CHECKING
 
+from penstock.hosts.sessions.known_hosts import home_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -15,10 +17,10 @@ if TYPE_CHECKING:
     from penstock.hosts.sessions.records import Record
 
 
-def sessions_folder(folder: str, environment: Mapping[str, str]) -> str:
-    """Return where the host keeps the sessions of a folder."""
-    own = environment.get("PI_CODING_AGENT_DIR") or os.path.join(environment.get("HOME", ""), ".pi", "agent")
-    return os.path.join(own, "sessions", f"--{re.sub(r'[/:]', '-', folder.removeprefix('/'))}--".replace("\\", "-"))
+def sibling(folder: str, environment: Mapping[str, str]) -> str:
+    """Return the path of a fictitious session of a folder."""
+    name = re.sub(r"[/:\\]", "-", folder.removeprefix("/"))
+    return os.path.join(home_of("pi", environment), "sessions", f"--{name}--", "none")
 
 
 def records(first: First) -> list[Record]:

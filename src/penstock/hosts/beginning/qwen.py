@@ -1,4 +1,4 @@
-"""How is a session of qwen-code started (0.24.4)?"""
+"""How is a session of qwen-code started?"""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from penstock.hosts.beginning.linked import linked, project
+from penstock.hosts.sessions.known_hosts import home_of
 from penstock.wires.placeholders import NOTED
 
 if TYPE_CHECKING:
@@ -15,11 +16,9 @@ if TYPE_CHECKING:
     from penstock.hosts.sessions.records import Record
 
 
-def sessions_folder(folder: str, environment: Mapping[str, str]) -> str:
-    """Return where the host keeps the sessions of a folder."""
-    own = environment.get("QWEN_RUNTIME_DIR") or environment.get("QWEN_HOME")
-    own = own or os.path.join(environment.get("HOME", ""), ".qwen")
-    return os.path.join(own, "projects", project(folder), "chats")
+def sibling(folder: str, environment: Mapping[str, str]) -> str:
+    """Return the path of a fictitious session of a folder."""
+    return os.path.join(home_of("qwen", environment), "projects", project(folder), "chats", "none")
 
 
 def records(first: First) -> list[Record]:
@@ -28,4 +27,4 @@ def records(first: First) -> list[Record]:
         {"type": "user", "message": {"role": "user", "parts": [{"text": first.text}]}},
         {"type": "assistant", "message": {"role": "model", "parts": [{"text": NOTED}]}},
     ]
-    return linked(said, first, "0.24.4")
+    return linked(said, first)

@@ -18,13 +18,13 @@ from penstock.errors import CallerError
 from penstock.hosts.rescue import writing
 from penstock.hosts.rescue.cutting import OfferedTools
 from penstock.hosts.rescue.diagnosis import Finding, findings, media_places, newest_refusal, unusable_reasoning
-from penstock.hosts.rescue.known_hosts import KNOWN_HOSTS
 from penstock.hosts.rescue.living import find_live_sign
 from penstock.hosts.rescue.projection import project
 from penstock.hosts.rescue.shrinking import StillTooLarge, shrink
 from penstock.hosts.rescue.sizes import MARGIN, Room, measure, room
 from penstock.hosts.rescue.writers import APPENDERS, WRITERS
-from penstock.hosts.sessions import head_of, reader_of, whole_messages
+from penstock.hosts.sessions import reader_of, whole_messages
+from penstock.hosts.sessions.known_hosts import KNOWN_HOSTS
 from penstock.hosts.sessions.records import opened
 from penstock.text.tokens import best_counter
 from penstock.wires import load
@@ -146,7 +146,7 @@ def rescue(
     reader = reader_of(host)
     known = writing.identity_of(path)
     with opened(path) as file:
-        head = head_of(host, file, path)
+        head = reader.head(file, path)
     with opened(path) as file:
         tell = tell or (lambda *_: None)
         projection = project(_counted(reader.happenings(file), tell))

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.hosts.rescue.known_hosts import KNOWN_HOSTS
+from penstock.hosts.sessions.known_hosts import KNOWN_HOSTS
 from penstock.text.json_access import string, whole_number
 from penstock.workspace import locks
 from penstock.workspace.own_files import open_regular, own_files_like, read_own

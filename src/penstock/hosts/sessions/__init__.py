@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from importlib import import_module
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
+from penstock.hosts.sessions import gemini
 from penstock.hosts.sessions.exported import members
 from penstock.hosts.sessions.records import HURRIED_BYTES, opened
 from penstock.hosts.sessions.todos import ListedTask, todos_of
@@ -23,8 +24,11 @@ from penstock.wires import load
 from penstock.wires.placeholders import WHOLE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from penstock.hosts.sessions.head import Head
     from penstock.hosts.sessions.records import Record, SessionFile
+    from penstock.inspection.timeline import Happening
     from penstock.text.json_access import Json
     from penstock.wires import Transcript
 
@@ -95,7 +99,7 @@ def host_of(path: str) -> str | None:
     with opened(path) as file:
         if file.begins_with(b'{"info":{"id":"ses_'):
             return "opencode"
-        if reader_of("gemini").is_document(file):
+        if gemini.is_document(file):
             # A handoff begins like one.
             return None if "agent" in {name for name, _ in islice(members(file), 2)} else "gemini"
         hosts = (_host_by(record) for _, record in islice(file.records(), _FIRST_RECORDS))
@@ -122,20 +126,26 @@ def _host_by(record: Record) -> str | None:
     return None
 
 
-def head_of(host: str, file: SessionFile, path: str) -> Head:
-    """Return a session's own metadata, completed by its host's other files.
+class Reader(Protocol):
+    """Reads sessions of one host: implemented by a module `penstock.hosts.sessions.HOST`."""
 
-    Gemini CLI records the folder of all sessions of a project in a separate file.
+    WIRE: str
+    """The name of the wire in whose form its messages are yielded."""
 
-    Args:
-        host: whose session it is.
-        file: its file, open.
-        path: its path.
-    """
-    head: Head = reader_of(host).head(file)
-    return head._replace(folder=reader_of(host).folder_of(path)) if host == "gemini" else head
+    def head(self, file: SessionFile, path: str) -> Head:
+        """Return a session's own metadata.
+
+        Args:
+            file: its file, open.
+            path: the file's path: some hosts keep what belongs to it in a file next to it.
+        """
+        ...
+
+    def happenings(self, file: SessionFile) -> Iterator[Happening]:
+        """Yield what happened in a session."""
+        ...
 
 
-def reader_of(host: str) -> Any:
-    """Return the module that reads a host's sessions: `WIRE`, `found`, `head`, `happenings`."""
-    return import_module(f"penstock.hosts.sessions.{host}")
+def reader_of(host: str) -> Reader:
+    """Return the module that reads a host's sessions."""
+    return cast("Reader", import_module(f"penstock.hosts.sessions.{host}"))

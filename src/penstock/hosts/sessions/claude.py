@@ -6,7 +6,6 @@ of parallel calls branch off the record of their own call, next to that path. An
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.hosts.sessions.head import Head
@@ -14,7 +13,7 @@ from penstock.inspection.timeline import Answered, Compacted, Instructed, Place,
 from penstock.text.json_access import as_json, field, objects, string, type_of, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from penstock.hosts.sessions.records import Record, SessionFile
     from penstock.inspection.timeline import Happening
@@ -57,16 +56,7 @@ _OF_THE_HOST = (
 )
 
 
-def found(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of the sessions on this machine, in no order; child agents' sessions are excluded."""
-    from penstock.workspace.own_files import own_files_like
-
-    home = environment.get("CLAUDE_CONFIG_DIR") or os.path.join(environment.get("HOME", ""), ".claude")
-    files = own_files_like(os.path.join(home, "projects"), "*/*.jsonl")
-    yield from (path for path in files if not os.path.basename(path).startswith("agent-"))
-
-
-def head(file: SessionFile) -> Head:
+def head(file: SessionFile, _path: str) -> Head:
     """Return a session's metadata from its first records."""
     for _, record in file.records():
         if string(record.get("cwd")):

@@ -5,7 +5,6 @@ Its `response_item` records are the items of the provider's API; the others are 
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from penstock.hosts.sessions.head import Head
@@ -13,7 +12,7 @@ from penstock.inspection.timeline import Answered, Compacted, Instructed, Refuse
 from penstock.text.json_access import field, objects, role_of, string, type_of, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from penstock.hosts.sessions.records import Record, SessionFile
     from penstock.inspection.timeline import Happening, Place
@@ -59,17 +58,7 @@ _OF_THE_HOST = (
 _SUMMARY = "Another language model started to solve this problem"
 
 
-def found(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of the sessions on this machine, in no order, archived and compressed ones included."""
-    from penstock.workspace.own_files import own_files_like
-
-    home = environment.get("CODEX_HOME") or os.path.join(environment.get("HOME", ""), ".codex")
-    for folder in (os.path.join("sessions", "*", "*", "*"), "archived_sessions"):
-        for ending in (".jsonl", ".jsonl.zst"):
-            yield from own_files_like(home, os.path.join(folder, f"rollout-*{ending}"))
-
-
-def head(file: SessionFile) -> Head:
+def head(file: SessionFile, _path: str) -> Head:
     """Return a session's metadata from its first record."""
     for _, record in file.records():
         own = record.get("payload")

@@ -7,7 +7,6 @@ compaction leaves one message: everything the person had said, and the summary.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from penstock.hosts.sessions.head import Head
@@ -15,7 +14,7 @@ from penstock.inspection.timeline import Answered, Compacted, Instructed, Place,
 from penstock.text.json_access import as_json, field, objects, string, type_of, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from penstock.hosts.sessions.records import Record, SessionFile
     from penstock.inspection.timeline import Happening
@@ -95,15 +94,7 @@ _SUMMARIZED = (
 )
 
 
-def found(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of the sessions on this machine, in no order."""
-    from penstock.workspace.own_files import own_files_like
-
-    home = environment.get("COPILOT_HOME") or os.path.join(environment.get("HOME", ""), ".copilot")
-    yield from own_files_like(os.path.join(home, "session-state"), "*/events.jsonl")
-
-
-def head(file: SessionFile) -> Head:
+def head(file: SessionFile, _path: str) -> Head:
     """Return a session's metadata from its first event."""
     for _, record in file.records():
         own = record.get("data")

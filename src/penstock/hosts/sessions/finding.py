@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError
 from penstock.hosts.sessions import READERS, host_of, reader_of
+from penstock.hosts.sessions.known_hosts import KNOWN_HOSTS, home_of
 from penstock.hosts.sessions.records import opened
 from penstock.text import escape
+from penstock.workspace.own_files import own_files_like
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from penstock.hosts.sessions.head import Head
+    from collections.abc import Collection, Iterator, Mapping
 
 _ID_CHARS = 6  # fewer would be ambiguous
 
@@ -48,10 +48,18 @@ def sessions_here(environment: Mapping[str, str], hosts: Collection[str] = READE
     """
     files = []
     for host in hosts:
-        for path in reader_of(host).found(environment):
+        for path in paths_of(host, environment):
             with suppress(OSError):  # gone since it was found
                 files.append(FoundSession(host, path, os.stat(path).st_mtime))
     return sorted(files, key=lambda file: -file.updated)
+
+
+def paths_of(host: str, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield the paths of a host's sessions on this machine, in no order; child agents' sessions are excluded."""
+    home = home_of(host, environment)
+    for pattern in KNOWN_HOSTS[host].sessions:
+        files = own_files_like(home, pattern)
+        yield from (path for path in files if not os.path.basename(path).startswith("agent-"))
 
 
 def session_named(name: str, environment: Mapping[str, str]) -> NamedSession:
@@ -69,7 +77,7 @@ def session_named(name: str, environment: Mapping[str, str]) -> NamedSession:
     if not os.path.lexists(name) and len(name) >= _ID_CHARS and os.sep not in name:
         here = sessions_here(environment)
         # Gemini CLI puts eight characters of the id into the file name.
-        found = [file.path for file in here if name in file.path] or [
+        found = [file.path for file in here if name in os.path.basename(file.path)] or [
             file.path for file in here if name[:8] in file.path and _id_of(file).startswith(name)
         ]
         if len(found) > 1:
@@ -91,6 +99,5 @@ def session_named(name: str, environment: Mapping[str, str]) -> NamedSession:
 def _id_of(file: FoundSession) -> str:
     """Return the id in a session's file; empty if it cannot be read."""
     with suppress(OSError, CallerError), opened(file.path) as content:
-        head: Head = reader_of(file.host).head(content)
-        return head.session
+        return reader_of(file.host).head(content, file.path).session
     return ""

@@ -19,7 +19,7 @@ from penstock.inspection.timeline import NOWHERE, Answered, Compacted, Place, Re
 from penstock.text.json_access import as_json, field, objects, string, type_of, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from penstock.hosts.sessions.records import Record, SessionFile
     from penstock.inspection.timeline import Happening
@@ -39,24 +39,12 @@ _OTHERS = ("$set", "sessionId")
 _SHOWN = ("resultDisplay", "description", "displayName")
 
 
-def found(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of the sessions on this machine, in no order; child agents' sessions are excluded."""
-    from penstock.workspace.own_files import own_files_like
-
-    home = environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "")
-    for ending in (".jsonl", ".json"):
-        yield from own_files_like(os.path.join(home, ".gemini", "tmp"), f"*/chats/session-*{ending}")
-
-
-def head(file: SessionFile) -> Head:
-    """Return a session's metadata from its first record, which gives neither folder nor version."""
-    own = header(file)
-    return Head(string(own.get("sessionId")), started=string(own.get("startTime")))
-
-
-def folder_of(path: str) -> str:
-    """Return the folder that a file's session works in; empty if the host has not recorded it."""
-    return owner_of(os.path.dirname(os.path.dirname(os.path.abspath(path))))
+def head(file: SessionFile, path: str) -> Head:
+    """Return a session's metadata from its first record, which gives no version; its folder is recorded in a separate file, for
+    all sessions of a project.
+    """
+    own, folder = header(file), owner_of(os.path.dirname(os.path.dirname(os.path.abspath(path))))
+    return Head(string(own.get("sessionId")), folder, started=string(own.get("startTime")))
 
 
 def owner_of(project: str) -> str:

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.context.handoff import mechanical
-from penstock.hosts.sessions import head_of, read_session
+from penstock.hosts.sessions import read_session, reader_of
+from penstock.hosts.sessions.known_hosts import KNOWN_HOSTS
 from penstock.hosts.sessions.records import opened
 from penstock.hosts.sessions.todos import titles
 from penstock.text import escape
@@ -33,10 +34,8 @@ def handoff_of(host: str, path: str) -> Handoff:
     Raises:
         OSError: It cannot be opened, or is not a regular file.
     """
-    from penstock.hosts.rescue.known_hosts import KNOWN_HOSTS
-
     with opened(path) as file:
-        head = head_of(host, file, path)
+        head = reader_of(host).head(file, path)
     read = read_session(host, path)
     names = {"session_id": head.session, "folder": head.folder, "path": path}
     return handed_on(read, host=host, agent=KNOWN_HOSTS[host].title, **names)

@@ -15,7 +15,7 @@ from penstock.inspection.timeline import Answered, Compacted, Place, Refused, Sa
 from penstock.text.json_access import as_json, field, objects, string, type_of, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from penstock.hosts.sessions.records import Record, SessionFile
     from penstock.inspection.timeline import Happening
@@ -34,12 +34,7 @@ _PLAIN = frozenset({"text/plain", "application/x-directory"})
 """Files of these kinds were converted to text when they were attached."""
 
 
-def found(_environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield nothing: the sessions are in a database, and a session's file is wherever a person had it exported."""
-    yield from ()
-
-
-def head(file: SessionFile) -> Head:
+def head(file: SessionFile, _path: str) -> Head:
     """Return an export's metadata of its session."""
     for name, place in members(file):
         if name == "info":

@@ -6,7 +6,6 @@ entry that stays, so everything from there on is yielded again after its summary
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.hosts.sessions.head import Head
@@ -14,7 +13,7 @@ from penstock.inspection.timeline import Answered, Compacted, Place, Refused, Sa
 from penstock.text.json_access import as_json, blocks, field, role_of, string, type_of, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from penstock.hosts.sessions.records import Record, SessionFile
     from penstock.inspection.timeline import Happening
@@ -31,15 +30,7 @@ _BRANCHED = "The following is a summary of a branch that this conversation came 
 _ATTACHED = "Attached image(s) from tool result:"
 
 
-def found(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of the sessions on this machine, in no order."""
-    from penstock.workspace.own_files import own_files_like
-
-    home = environment.get("PI_CODING_AGENT_DIR") or os.path.join(environment.get("HOME", ""), ".pi", "agent")
-    yield from own_files_like(os.path.join(home, "sessions"), "*/*.jsonl")
-
-
-def head(file: SessionFile) -> Head:
+def head(file: SessionFile, _path: str) -> Head:
     """Return a session's metadata from its first record: the version is the format's, not the host's."""
     for _, record in file.records():
         if type_of(record) == "session":

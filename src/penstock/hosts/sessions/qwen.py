@@ -7,7 +7,6 @@ compaction is recorded with everything that stays. Its contents are in Gemini's 
 from __future__ import annotations
 
 import hashlib
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.hosts.sessions.head import Head
@@ -15,7 +14,7 @@ from penstock.inspection.timeline import Answered, Compacted, Place, Refused, Sa
 from penstock.text.json_access import as_json, field, objects, string, type_of, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from penstock.hosts.sessions.records import Record, SessionFile
     from penstock.inspection.timeline import Happening
@@ -63,16 +62,7 @@ _SYSTEM = _ASIDE | {
 }
 
 
-def found(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of the sessions on this machine, in no order; child agents' sessions are excluded."""
-    from penstock.workspace.own_files import own_files_like
-
-    home = environment.get("QWEN_RUNTIME_DIR") or environment.get("QWEN_HOME")
-    home = home or os.path.join(environment.get("HOME", ""), ".qwen")
-    yield from own_files_like(os.path.join(home, "projects"), "*/chats/*.jsonl")
-
-
-def head(file: SessionFile) -> Head:
+def head(file: SessionFile, _path: str) -> Head:
     """Return a session's metadata from its first records."""
     for _, record in file.records():
         if string(record.get("cwd")):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.hosts.sessions import head_of, reader_of
+from penstock.hosts.sessions import reader_of
 from penstock.hosts.sessions.records import opened
 from penstock.inspection.counting import NoCounter
 from penstock.inspection.story import Subject, Waste
@@ -110,7 +110,7 @@ def replay_of(
 
 
 def _subject(host: str, file: SessionFile, path: str) -> Subject:
-    head = head_of(host, file, path)
+    head = reader_of(host).head(file, path)
     file.counts.torn = file.counts.too_large = 0  # reading the head counted separately
     return Subject(
         host=host,
