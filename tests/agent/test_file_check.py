@@ -501,7 +501,7 @@ def test_the_report_says_what_to_read_again_first() -> None:
     assert (
         report(verified)
         == """\
-Files since the session stopped: 2 same, 2 changed, 1 missing.
+Files since the session last saw them: 2 same, 2 changed, 1 missing.
 Read these again before you continue: you were changing them, and they are not what you knew:
 - a.py: changed, only its line ends changed | view(file_path="a.py")
 Not as they were either:
@@ -513,9 +513,9 @@ Not as they were either:
 
 def test_a_report_of_nothing_is_a_sentence() -> None:
     """Nothing known and nothing changed give one sentence each."""
-    assert report([]) == "Files since the session stopped: none was known."
+    assert report([]) == "Files since the session last saw them: none was known."
     same = told(("a.py", "modified", "same", ""))
-    assert report(same) == "Files since the session stopped: 1 same."
+    assert report(same) == "Files since the session last saw them: 1 same."
 
 
 @given(

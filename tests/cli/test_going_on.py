@@ -302,7 +302,7 @@ def test_of_what_a_handoff_does_not_say_nothing_is_said(tree: Path, tmp_path: Pa
     assert "unreadable" not in said
     which = "the other changed files" if is_partly_told else "the changed files"
     assert f"The handoff does not say what {which} held, so they were not compared with the disk." in said
-    assert ("Files since the session stopped: 1 same, 1 missing." in said) is is_partly_told
+    assert ("Files since the session last saw them: 1 same, 1 missing." in said) is is_partly_told
 
 
 @pytest.mark.proves("S-9")
@@ -315,7 +315,7 @@ def test_of_a_deleted_file_that_cannot_be_looked_for_that_is_said(tree: Path, tm
     (tmp_path / "script.json").write_text(json.dumps([{"say": "Done."}]))
     how = ["--root", str(tree), "--model", f"scripted:{tmp_path / 'script.json'}"]
     said = penstock(tmp_path, "run", "--from", str(tmp_path / "handoff.json"), *how).stderr
-    assert "Files since the session stopped: 1 unreadable." in said
+    assert "Files since the session last saw them: 1 unreadable." in said
     assert "does not say" not in said
 
 
@@ -570,12 +570,19 @@ def test_what_a_command_left_that_a_kill_cut_off_is_the_session_s(tree: Path, tm
         killed = json.loads(penstock(tmp_path, "handoff", session).stdout)
         looked = penstock(tmp_path, "resume", session, "--verify-only")
         done = penstock(tmp_path, "resume", session)
+        later = penstock(tmp_path, "resume", session, "And now?")
         (tree / "theirs.py").write_text("x\n")
         after = json.loads(penstock(tmp_path, "handoff", session).stdout)
-        (told,) = [text for request in provider.requests for text in results(request.request)]
+        told, again = [text for request in provider.requests for text in results(request.request)]
+        words = provider.requests[-1].request["messages"][-1]["content"]
     assert killed["modifiedFiles"] == after["modifiedFiles"] == ["app.py", "there.py"]
     for said in (looked.stdout, done.stderr, told):
         assert "Changed since it began, by it or by others: app.py, there.py." in said
+        assert "may or may not have been done" in said
+    # The second resume reports it no more; the model still has it as the result of its call.
+    assert later.returncode == 0
+    assert again == told
+    assert "may or may not have been done" not in later.stderr + words
 
 
 @pytest.mark.proves("S-12")

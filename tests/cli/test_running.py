@@ -179,7 +179,7 @@ def test_what_only_looks_at_files_needs_no_key(tree: Path, tmp_path: Path, monke
     monkeypatch.delenv("OPENAI_BASE_URL")
     session = json.loads(begin.stdout)["session"]
     told = penstock(tmp_path, "resume", session, "--verify-only")
-    assert (told.returncode, told.stdout) == (0, "Files since the session stopped: 1 same.\n"), told
+    assert (told.returncode, told.stdout) == (0, "Files since the session last saw them: 1 same.\n"), told
     assert "OPENAI_API_KEY" in penstock(tmp_path, "resume", session, "Go on.").stderr
 
 

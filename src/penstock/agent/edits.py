@@ -134,6 +134,12 @@ def cut_off_of(store: Store, session_id: str) -> dict[str, float]:
     return begun
 
 
+def looked_into(store: Store, session_id: str) -> set[str]:
+    """Return the effects that a kill cut off and that an earlier resume has looked into and reported."""
+    told = map(_told, store.events(session_id))
+    return {effect_id for kind, data in told if kind == CHANGED for effect_id in data.get("cut_off", ())}
+
+
 def _told(record: JournalRecord) -> tuple[str, Any]:
     """Return the type and the data of a record; those of a child's record, which the journal of its parent wraps."""
     data: Any = record.data

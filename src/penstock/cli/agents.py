@@ -429,19 +429,28 @@ def _show_events(agent: Agent) -> None:
         agent.listener.watch(agent)
 
 
-def settled(agent: Agent, *, is_written: bool) -> list[str]:
+def settled(agent: Agent, store: Store, *, is_written: bool) -> list[str]:
     """Return what is known now of effects that were begun before the session stopped, and record their outcome.
+
+    What stays unknown, as of every command, is reported by the first resume alone: the model has it as the result of its call
+    from then on, and the session may since have done the same again.
 
     Args:
         agent: the agent that continues.
+        store: where its journal is.
         is_written: whether it continues at all, or is only looked at.
     """
+    from penstock.agent.edits import looked_into
     from penstock.session import Effected
     from penstock.session.effects import settled_later
 
     lines: list[str] = []
-    for effect_id, effect in agent.session.state.unknown_effects.items():
+    unknown = agent.session.state.unknown_effects
+    reported = looked_into(store, agent.session.session_id) if unknown else ()
+    for effect_id, effect in unknown.items():
         outcome = agent.tools.settled(effect.kind, effect.what, effect.digest)
+        if outcome == "unknown" and effect_id in reported:
+            continue
         if outcome != "unknown" and is_written:
             # Without a digest if nothing was made: an undo then knows of no such edit.
             agent.feed(Effected(effect_id=effect_id, digest="" if outcome == "not done" else effect.digest))

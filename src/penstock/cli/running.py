@@ -164,7 +164,7 @@ def resume_command(
     prompt = prompt if prompt and prompt.strip() else None  # an empty variable in a script says nothing
     with opened(terms.store_url) as store, telling_of_others(session_id):
         agent, (report, verified) = resumed(store, session_id, changes, terms, is_written=not verify_only)
-        known = settled(agent, is_written=not verify_only)
+        known = settled(agent, store, is_written=not verify_only)
         known += behind_cut_off(agent, store, is_moved=bool(changes["root"]), is_written=not verify_only)
         report = "\n".join([report, *known])
         if verify_only:

@@ -267,4 +267,4 @@ def all_verified(counts: Sequence[tuple[str, int]]) -> str:
         counts: how many files are in each state, in the order to say them.
     """
     said = ", ".join(f"{count} {state}" for state, count in counts if count)
-    return f"Files since the session stopped: {said or 'none was known'}."
+    return f"Files since the session last saw them: {said or 'none was known'}."
