@@ -240,6 +240,23 @@ def test_a_type_in_the_code_is_the_class_of_that_name() -> None:
 
 
 @pytest.mark.proves("C-16")
+def test_a_program_without_a_repository_uses_types_by_their_names() -> None:
+    """An item may be called TYPE: what it is follows that name."""
+    source = scan(
+        "program-id. Till.\nworking-storage section.\n01 Panel type Shop.Help.\n01 type pic x.\n01 type-2 type Shop.Till.\n"
+        "procedure division.\n    set Panel to new Shop.Help\n    invoke type Shop.Help::Reset()\n    invoke type-2::Load()\n"
+        "    display type::Load().\n",
+        source_format="free",
+    )
+    found = facts(source, source.programs[0])
+    assert [(call.target, call.is_sure) for call in found.calls] == [
+        ("SHOP.HELP::NEW", True),
+        ("SHOP.HELP::RESET", True),
+        ("SHOP.TILL::LOAD", False),
+    ]
+
+
+@pytest.mark.proves("C-16")
 def test_a_class_has_a_static_part() -> None:
     """NetCOBOL for .NET has STATIC where others have FACTORY; END STATIC is no statement, and a method uses its own data."""
     method = "METHOD-ID. A.\nPROCEDURE DIVISION.\n    MOVE 1 TO Made.\nEND METHOD A.\n"

@@ -36,6 +36,7 @@ _REFERENCE = re.compile(
     r"|(?<![\w-])TYPE\s++(?P<type>[A-Z_]\w*+(?>(?:\.[A-Z_]\w*+)*))",
     re.IGNORECASE,
 )
+_MADE = re.compile(r"(?<![\w-])NEW\s++[A-Z_]\w*+\.[A-Z_]", re.IGNORECASE)
 _INHERITS = re.compile(r"INHERITS\s++(?>FROM\s++|)(?>TYPE\s++|)(['\"]?)([^\s.'\"]++)", re.IGNORECASE)
 _NAMED = frozenset({"REPOSITORY", "CLASS-CONTROL"})
 _ANY_CLASS = "the reference may be to an object of any class"
@@ -55,9 +56,9 @@ class ClassNames(NamedTuple):
 
 
 def class_names(source: ScannedSource, program: Program, rows: Sequence[EntryRow]) -> ClassNames | None:
-    """Return the classes that a program declares; None if it declares none, as almost always."""
-    if program.kind not in {"class", "method"} and not any(
-        row.section in _NAMED and "CLASS" in row.code.upper() for row in rows
+    """Return the classes that a program declares; None if it declares none and names none by a type, as almost always."""
+    if program.kind not in {"class", "method"} and not (
+        any(row.section in _NAMED and "CLASS" in row.code.upper() for row in rows) or _names_types(source.code)
     ):
         return None
     around = programs_around(source, program)
@@ -69,9 +70,10 @@ def class_names(source: ScannedSource, program: Program, rows: Sequence[EntryRow
         for found in _CLASS.finditer(code) if section in _NAMED else ():
             name = found["name"] or found["local"]
             outside.setdefault(key(name), key(found["outside"] or found["named"] or name))
-        reference = _REFERENCE.search(code)
         words = code.split(None, 2)
-        if reference and len(words) > 1:
+        # What an item is follows its name, which may be TYPE.
+        reference = _REFERENCE.search(words[2]) if len(words) > 2 else None
+        if reference:
             references.setdefault(key(words[1]), set()).add(key(reference["class"] or reference["type"] or ""))
     whole = next((one for one in (program, *around) if one.kind == "class"), None)
     if whole is None:
@@ -82,6 +84,11 @@ def class_names(source: ScannedSource, program: Program, rows: Sequence[EntryRow
     return ClassNames(
         outside, references, key(whole.name), tuple(outside.get(key(name), key(name)) for name in dict.fromkeys(above))
     )
+
+
+def _names_types(code: str) -> bool:
+    """Return whether the code of a source uses types by their own names: `type Shop.Help::Load()`, `new Shop.Help`."""
+    return "::" in code or (any(word in code for word in ("new ", "NEW ", "New ")) and _MADE.search(code) is not None)
 
 
 def invocations(code: Code, known: ClassNames | None, reaching: Reaching) -> Iterator[ProgramCall]:
