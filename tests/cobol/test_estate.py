@@ -213,6 +213,12 @@ def test_cards_behind_a_margin_are_those_of_a_job(lead: str) -> None:
     assert kind_of("a/x.js", text.encode()) is None
 
 
+def test_programs_in_the_tests_of_a_compiler_are_none_of_an_estate() -> None:
+    """A script of Autotest holds hundreds of them, between macros that are no code."""
+    text = "AT_SETUP([MOVE])\nAT_DATA([prog.cob], [\n       IDENTIFICATION   DIVISION.\n       PROGRAM-ID.      prog.\n])\n"
+    assert (kind_of("tests/run.at", text.encode()), kind_of("tests/run.src", text.encode())) == (None, "cobol")
+
+
 def test_a_job_has_steps_with_their_data() -> None:
     """The steps have continuations, concatenations, symbols, in-stream data, and the programs that TSO and IMS run."""
     (found,) = job().jobs

@@ -120,9 +120,9 @@ _OTHERS = vocabulary("""
     md rst adoc tex html htm xml json jsonl yaml yml toml csv tsv ini cfg conf properties py java kt scala c h cpp hpp
     cs js ts jsx tsx go rs rb php pl sh bat cmd ps1 rexx rex vue css scss sass less svg lst lis list listing trc log out rpt
     bak old orig rej diff patch idy int gnt lbr exe dll so zip gz tar pdf doc docx xls xlsx ppt pptx png jpg jpeg gif
-    ico lock
+    ico lock at
 """)
-"""Suffixes of other languages and formats, of compiler output, and of backups."""
+"""Suffixes of other languages and formats, of the tests of compilers (Autotest), of compiler output, and of backups."""
 
 
 def is_of_a_shop(name: str) -> bool:
