@@ -581,7 +581,13 @@ def test_a_method_may_do_without_headers() -> None:
     assert [warning.text for warning in source.warnings if "header" in warning.text] == []
 
 
-@pytest.mark.parametrize("name", ["ADABAS", "DBNTRY", "LIB$SIGNAL", "SYS$ASCTIM", "'SYSTEM DMTERMINATE'"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("ADABAS", "DBNTRY", "LIB$SIGNAL", "SYS$ASCTIM", "'SYSTEM DMTERMINATE'", "COBW3_GET_VALUE", "COBCI_OPEN"),
+        *("cob_getenv", "W$MENU", "PC_FIND_DRIVES", "BPX1SPN", "CSNBENC", "ISPLINK"),
+    ],
+)
 def test_what_a_database_or_an_operating_system_brings_is_no_program_of_the_estate(name: str) -> None:
     """Such a program is not missing if its source is not here."""
     assert is_interface(name)

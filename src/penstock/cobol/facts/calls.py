@@ -45,7 +45,11 @@ _BY_COMMAND: dict[str, Literal["link", "xctl", "start", "return_transid", "invok
 _OF_THE_SYSTEM = "SYSTEM "
 """The prefix for CALL SYSTEM and a name: a service of the operating system, identified by both words."""
 # Prefixes, as vendors reserve them: the routines are too many to list.
-_OF_SYSTEMS_WORDS = "MQ CEE DSN DFH IGZ ILB EZA OCESQL MYSQL_ CBL_ C$ ADABAS DBNTRY SYS$ LIB$ SMG$ STR$ OTS$ COB$ RDB$"
+_OF_SYSTEMS_WORDS = (
+    "MQ CEE DSN DFH IGZ IGY ILB EZA BPX1 BPX4 CSNB HWTH HWTJ BAQC IRX ISPLINK ISPEXEC IKJEFT "  # z/OS
+    "CBL_ PC_ C$ W$ M$ I$ R$ P$ WIN$ COB_ COBW3_ COBCI_ OCESQL MYSQL_ ADABAS DBNTRY "  # elsewhere
+    "SYS$ LIB$ SMG$ STR$ OTS$ COB$ RDB$"  # OpenVMS
+)
 _OF_PLATFORMS = ("SYSTEM.", "MICROSOFT.", "JAVA.")
 _OF_SYSTEMS = (*_OF_SYSTEMS_WORDS.split(), *_OF_PLATFORMS, _OF_THE_SYSTEM)
 _FUNCTION = re.compile(r"(?<![\w-])FUNCTION(?![\w-])", re.IGNORECASE)
