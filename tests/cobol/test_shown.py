@@ -365,6 +365,35 @@ def test_a_workstation_says_which_key_ended_an_input_and_numbers_have_no_alterna
 
 
 @pytest.mark.proves("C-12")
+def test_a_display_of_netcobol_is_shown_by_the_items_that_name_its_format() -> None:
+    """Each READ and WRITE looks at the items of FORMAT, GROUP and PROCESSING MODE, and a READ fills that of SELECTED FUNCTION."""
+    data = ("FMT PIC X(8)", "GRP PIC X(8)", "HOW PIC XX", "PRESSED PIC X(4)", "OUTCOME PIC XX")
+    lines = (
+        "ENVIRONMENT DIVISION.",
+        "INPUT-OUTPUT SECTION.",
+        "FILE-CONTROL.",
+        "    SELECT SCR ASSIGN TO GS-SCR SYMBOLIC DESTINATION IS 'DSP' FORMAT IS FMT GROUP IS GRP",
+        "        PROCESSING MODE IS HOW SELECTED FUNCTION IS PRESSED FILE STATUS IS OUTCOME.",
+        "DATA DIVISION.",
+        "FILE SECTION.",
+        "FD  SCR.",
+        "01  SCR-REC PIC X(80).",
+        "WORKING-STORAGE SECTION.",
+        *(f"01  {item}." for item in data),
+        "PROCEDURE DIVISION.",
+        "    WRITE SCR-REC.",
+        "    READ SCR.",
+        "    STOP RUN.",
+    )
+    source = scan(fixed("IDENTIFICATION DIVISION.", "PROGRAM-ID. P.", *lines))
+    found = facts(source, source.programs[0])
+    used = {item.name: (item.read_lines, item.written_lines) for item in found.items[1:5]}
+    shows = ((19, 20), ())
+    assert used == {"FMT": shows, "GRP": shows, "HOW": shows, "PRESSED": ((), (20,))}
+    assert found.files[0].status == ("OUTCOME",)
+
+
+@pytest.mark.proves("C-12")
 def test_an_input_from_the_terminal_writes_the_key_that_ended_it() -> None:
     """SPECIAL-NAMES names the items; what an ACCEPT takes from the system is no such input."""
     lines = (

@@ -193,6 +193,7 @@ def _data(code: Code, rows: tuple[EntryRow, ...], outer: tuple[OuterData, ...]) 
         filled,
         shown=described.shown,
         lengths=files.lengths(rows),
+        formats=files.formats(rows),
         answers=files.answers(rows),
         functions=calls.functions(rows),
     )

@@ -44,6 +44,9 @@ TERMINAL = ""
 """The name by which `answers` has what no file names."""
 _STORES = frozenset({"DISK", "DISC", "TAPE", "CASSETTE", "RANDOM", "CARD-READER", "INPUT", "OUTPUT", "INPUT-OUTPUT"})
 """The devices whose files compilers without JCL give the name of the SELECT, if nothing else names them (GnuCOBOL 3.1, MCP)."""
+_ANSWERING = frozenset({"PFKEY", "CRT", "CURSOR", "SELECTED"})
+_SHOWING = frozenset({"FORMAT", "GROUP", "PROCESSING"})
+"""What precedes the items that `answers` and `formats` find, without optional words."""
 _BUFFERS = frozenset({"AREA", "AREAS"})
 """What follows ALTERNATE in RESERVE NO ALTERNATE AREA, which names no key."""
 _BEHIND_KEYS = frozenset({"BUFFER", "DUPLICATE", "NOMINAL", "TRACK-AREA"})
@@ -116,16 +119,30 @@ def answers(rows: Sequence[EntryRow]) -> dict[str, tuple[str, ...]]:
     `TERMINAL` those of every ACCEPT.
 
     Wang's VS names them in the SELECT of a workstation: PFKEY IS K, CURSOR POSITION IS C; X/Open and the compilers of PCs in
-    SPECIAL-NAMES: CRT STATUS IS K, CURSOR IS C.
+    SPECIAL-NAMES: CRT STATUS IS K, CURSOR IS C; NetCOBOL in the SELECT of a display: SELECTED FUNCTION IS K.
     """
     found: dict[str, tuple[str, ...]] = {}
     for row in rows:
         if row.entry.word == "SELECT" or row.section == "SPECIAL-NAMES":
-            words = [word for word in pieces(row.code) if word.upper() not in {"IS", "POSITION", "STATUS"}]
-            named = tuple(item for word, item in pairwise(words) if word.upper() in {"PFKEY", "CRT", "CURSOR"})
+            words = [word for word in pieces(row.code) if word.upper() not in {"IS", "POSITION", "STATUS", "FUNCTION"}]
+            named = tuple(item for word, item in pairwise(words) if word.upper() in _ANSWERING)
             at = key(row.entry.name) if row.entry.word == "SELECT" else TERMINAL
             if named:
                 found[at] = (*found.get(at, ()), *named)
+    return found
+
+
+def formats(rows: Sequence[EntryRow]) -> dict[str, tuple[str, ...]]:
+    """Return the items that name the screen format of a display and its group of fields, by the name of its file in capitals.
+
+    NetCOBOL names them in the SELECT, FORMAT IS F GROUP IS G PROCESSING MODE IS M; each READ and WRITE looks at them.
+    """
+    found = {}
+    for row in rows:
+        if row.entry.word == "SELECT" and "FORMAT" in row.code.upper():
+            words = [word for word in pieces(row.code) if word.upper() not in {"IS", "MODE"}]
+            if named := tuple(item for word, item in pairwise(words) if word.upper() in _SHOWING):
+                found[key(row.entry.name)] = named
     return found
 
 

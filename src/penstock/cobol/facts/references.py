@@ -43,6 +43,7 @@ _MEASURES = {"READ": WRITE, "RETURN": WRITE, "WRITE": READ, "REWRITE": READ, "RE
 _ELSEWHERE = frozenset({*NETWORK, STRANGE, "ON STATUS", "INQUIRE"})
 _ANSWERED = {"DISPLAY AND READ": "ON", "READ": "READ"}
 """The statements that end an input from a workstation, and the word before its file."""
+_SHOWN_BY = frozenset({"READ", "WRITE", "REWRITE"})
 _SHOWS = frozenset({"ACCEPT", "DISPLAY", "DISPLAY AND READ", "GENERATE"})
 # GnuCOBOL moves these before each input, as the code that it generates shows; of the VALUE of a control it is not known.
 _FILLED = frozenset({"FROM", "USING", "("})
@@ -94,6 +95,8 @@ class References:
         self._closed: dict[int, Closed] = {}  # the parentheses of the statement
         self._lengths: dict[str, tuple[int, ...]] = {}
         """By file for READ, and by record for WRITE, the items that hold the record length."""
+        self._formats: dict[str, tuple[int, ...]] = {}
+        """By the file of a display for READ, and by its records for WRITE, the items that name what is shown."""
         self._answers: dict[str, tuple[int, ...]] = {}
         """By the file of a workstation, or TERMINAL, the items that say how an input ended."""
         self._shown: dict[int, list[tuple[ShownItem, tuple[int, ...]]]] = {}
@@ -121,6 +124,8 @@ class References:
             self._through(said)
         if said.verb in _MEASURES and len(keys) > 1 and keys[1] in self._lengths:
             self._beside(self._lengths[keys[1]], _MEASURES[said.verb], said, 1)
+        if said.verb in _SHOWN_BY and len(keys) > 1 and keys[1] in self._formats:
+            self._beside(self._formats[keys[1]], READ, said, 1)
         if self._answers and said.verb in _ANSWERED:
             at = keys.index(_ANSWERED[said.verb]) + 1 if _ANSWERED[said.verb] in keys[:-1] else 0
             if keys[at] in self._answers:
@@ -185,6 +190,13 @@ class References:
                 self._lengths.update(
                     (key(self._names.items[record].name), items) for record in self._records.get(file, ())
                 )
+
+    def format(self, formats: Mapping[str, tuple[str, ...]]) -> None:
+        """Record the items that name the screen format of the display of each file."""
+        for file, names in formats.items():
+            records = (key(self._names.items[record].name) for record in self._records.get(file, ()))
+            items = tuple(dict.fromkeys(item for name in names for item, _ in self._names.mean(name)))
+            self._formats.update(dict.fromkeys((file, *records), items))
 
     def answer(self, answers: Mapping[str, tuple[str, ...]]) -> None:
         """Record the items that say how an input from the workstation of each file, or from the terminal, ended."""
@@ -475,6 +487,7 @@ def references(
     *,
     shown: Iterable[ShownItem] = (),
     lengths: Mapping[str, tuple[str, ...]] | None = None,
+    formats: Mapping[str, tuple[str, ...]] | None = None,
     answers: Mapping[str, tuple[str, ...]] | None = None,
     functions: Iterable[str] = (),
 ) -> References:
@@ -486,12 +499,14 @@ def references(
         records: The indexes of the records of each file, by its name in capitals.
         shown: The items that reports and screens show and fill.
         lengths: The item that holds the length of the records of each file, by its name in capitals.
+        formats: The items that name the screen format of each display, by the name of its file in capitals.
         answers: The items that say how an input from each workstation ended, by the name of its file in capitals.
         functions: The names of the functions that REPOSITORY declares, in capitals.
     """
     found = References(names, records, functions)
     found.present(shown)
     found.measure(lengths or {})
+    found.format(formats or {})
     found.answer(answers or {})
     for said in code.said:
         found.take(said)
