@@ -398,6 +398,38 @@ def test_an_async_generator_is_one_result(store: Store) -> None:
         assert (done, end) == ({"done": 10_000}, "end")
 
 
+def test_a_generator_that_is_left_early_is_closed_at_once(store: Store) -> None:
+    """The tool's `finally` has run when `close` or `aclose` of the wrapped generator returns, whatever the collector does."""
+    closed: list[str] = []
+
+    def plainly() -> Iterator[Any]:
+        try:
+            yield {"part": 1}
+            yield {"part": 2}
+        finally:
+            closed.append("plainly")
+
+    async def slowly() -> AsyncIterator[Any]:
+        try:
+            yield {"part": 1}
+            yield {"part": 2}
+        finally:
+            await asyncio.sleep(0)
+            closed.append("slowly")
+
+    async def leave() -> None:
+        reading: Any = wrap_tool(slowly, store=store)()
+        assert await anext(reading) == {"part": 1}
+        await reading.aclose()
+        assert closed == ["slowly"]
+
+    asyncio.run(leave())
+    reading: Any = wrap_tool(plainly, store=store)()
+    assert next(reading) == {"part": 1}
+    reading.close()
+    assert closed == ["slowly", "plainly"]
+
+
 @pytest.mark.proves("G-4", "G-6")
 def test_a_notice_cannot_be_forged_in_parts(store: Store) -> None:
     """What two texts of a generator say together is guarded together."""

@@ -8,6 +8,7 @@ a text is cut (`text.fitting`), and where the whole lies (`store`).
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import inspect
 import json
@@ -23,7 +24,7 @@ from penstock.text.allowance import Allowance
 from penstock.text.fitting import Guarded, Keep, Whole
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 
     from penstock.store import Store
     from penstock.text.calls import Dialect
@@ -244,7 +245,8 @@ def wrap_tool(
 
     Functions, coroutine functions, generators of both kinds, class and static methods and callable objects are accepted. A result
     that is not text is returned unchanged if its text form fits, and as guarded text otherwise. The texts of a generator count as
-    one result: they are yielded one by one if they fit together, and otherwise as one guarded text.
+    one result: they are yielded one by one if they fit together, and otherwise as one guarded text. They are collected before the
+    first is yielded, so that what is sent or thrown into the wrapped generator does not reach the tool's; closing it does.
 
     Args:
         fn: The tool. One that bounds itself (its `bounds_itself` is true) is returned unchanged (G-8).
@@ -331,17 +333,19 @@ class _Wrap:
             yield self._one(item)
         yield from self._several(texts)
 
-    async def _each_async(self, items: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async def _each_async(self, items: AsyncGenerator[Any, Any]) -> AsyncGenerator[Any, None]:
         """Yield the results of an asynchronous generator, with runs of texts guarded as one."""
         texts: list[str] = []
-        async for item in items:
-            if isinstance(item, str):
-                texts.append(item)
-                continue
-            for part in self._several(texts):
-                yield part
-            texts = []
-            yield self._one(item)
+        # A `for` alone leaves the tool's generator open if whoever reads this one stops early: its `finally` would run later.
+        async with contextlib.aclosing(items):
+            async for item in items:
+                if isinstance(item, str):
+                    texts.append(item)
+                    continue
+                for part in self._several(texts):
+                    yield part
+                texts = []
+                yield self._one(item)
         for part in self._several(texts):
             yield part
 
@@ -377,8 +381,9 @@ class _Wrap:
 
         @functools.wraps(self._fn)
         async def stream(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-            async for part in self._each_async(self._fn(*args, **kwargs)):
-                yield part
+            async with contextlib.aclosing(self._each_async(self._fn(*args, **kwargs))) as parts:
+                async for part in parts:
+                    yield part
 
         return stream
 
