@@ -23,6 +23,7 @@ from tests.scribe.programs import program
 
 from penstock.cli import documents as documents_cli
 from penstock.cli import main, terminal
+from penstock.cli import programs as programs_cli
 from penstock.errors import CallerError
 from penstock.models import say, sizes
 from penstock.testing import LoopbackProvider
@@ -307,11 +308,11 @@ def test_files_on_two_drives_are_in_no_folder(tmp_path: Path, monkeypatch: pytes
         program_file.parent.mkdir()
         program_file.touch()
     with documents_cli.document_command.make_context("document", [*programs]).scope():
-        root, beneath = documents_cli.rooted(".", programs[:1])
+        root, beneath = programs_cli.rooted(".", programs[:1])
         with closing(root):
             assert beneath == ("A.cbl",)
         with pytest.raises(CallerError, match=r"the same drive.*--root"):
-            documents_cli.rooted(".", programs)
+            programs_cli.rooted(".", programs)
 
 
 def test_a_file_of_another_folder_may_be_named(tmp_path: Path) -> None:

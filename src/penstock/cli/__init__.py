@@ -43,7 +43,8 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
         "replaying": ("replay",),
     },
     "COBOL": {
-        "documents": ("structure", "chunk", "document"),
+        "programs": ("structure", "chunk"),
+        "documents": ("document",),
         "queues": ("worker", "queue"),
         "impacts": ("impact",),
     },

@@ -12,8 +12,8 @@ import click
 
 from penstock.cli import answer, options, terminal
 from penstock.cli.commands import command
-from penstock.cli.documents import format_option, rooted
 from penstock.cli.field_growth import growth_lines, without_paths
+from penstock.cli.programs import format_option, rooted
 from penstock.text import escape
 from penstock.text.notices import counted
 
