@@ -1,7 +1,7 @@
 """Which files are documented? Those that are named, and those below the folders that are, but for pages of earlier runs.
 
 Each is read completely, once, through the root; what cannot be read is reported with the reason, and the rest continues. A file's
-name and first bytes decide what it is taken for; one named explicitly, or by a COPY, is taken whatever its name.
+name and first bytes decide what it is taken for; one named explicitly, or by a COPY or INCLUDE, is taken whatever its name.
 Leaves to others: what the files say (`cobol`), and what is written.
 """
 
@@ -34,9 +34,13 @@ MAX_BYTES = 32 << 20
 ONLY_IF_NAMED = "Hidden files, and those that .gitignore excludes, are read if they are named themselves."
 """What explains a folder in which no file was found."""
 _EXAMPLES = 5
-# Good enough to find names: a COPY in a comment or a literal may turn a file into a copybook that nobody then copies.
-# In capitals, and nothing optional before the first letters: a pattern that begins with letters is searched six times as fast.
-_COPY = re.compile(rb"COPY(?<!\wCOPY)\s+[\"']?(?:[\w.$#@~:\\/-]*[\\/])?([\w$#@-]+(?:\.\w+)?)")
+_COPIED_KINDS = COBOL_KINDS | {"bms", "dds"}
+"""What a COPY can mean: a job may have the name of a copybook."""
+# Of COPY, INCLUDE, -INC and ++INCLUDE. Good enough to find names: a COPY in a comment or a literal may turn a file into a copybook
+# that nobody then copies. In capitals, and nothing optional before the first letters: a pattern that begins with letters is
+# searched six times as fast.
+_NAME = rb"\s+[\"']?(?:[\w.$#@~:\\/-]*[\\/])?([\w$#@-]+(?:\.\w+)?)"
+_COPIES = [re.compile(rb"COPY(?<!\wCOPY)" + _NAME), re.compile(rb"INC(?<!\wINC)(?:LUDE)?" + _NAME)]
 HEAD_BYTES = 8_192
 """How many bytes at the beginning of a file decide what it is."""
 
@@ -144,16 +148,17 @@ def _is_secret(error: Exception) -> bool:
 
 
 def _copied(fresh: Iterable[GatheredFile], files: Mapping[str, GatheredFile], others: Iterable[str]) -> list[str]:
-    """Return the files of no known kind that a COPY in some files names: by name and suffix, or by name if no other file has it."""
-    here = Counter(copied_as(path).lower() for path in files)
+    """Return the files of no known kind that some files copy: by name and suffix, or by name if nothing else of it can be meant."""
+    here = Counter(copied_as(path).lower() for path, one in files.items() if one.kind in _COPIED_KINDS)
     names: set[str] = set()
     stems: set[str] = set()
     for one in fresh:
         if one.kind in COBOL_KINDS:
-            named = {name.decode("latin-1").lower() for name in _COPY.findall(one.data.upper())}
-            names |= named
+            text = one.data.upper()
+            named = {name.decode("latin-1").lower() for pattern in _COPIES for name in pattern.findall(text)}
+            names |= {name for name in named if "." in name}
             own = copied_as(one.path).lower()  # no file is its own copybook
-            stems.update(name for name in named if "." not in name and here[name] == (name == own))
+            stems.update(name for name in named - names if here[name] == (name == own))
     return [path for path in others if (name := _name(path)) in names or copied_as(name) in stems]
 
 
