@@ -303,6 +303,8 @@ def _names_of(node: str) -> set[str]:
     parts |= set(whole.split(".")[1:]) if kind in {"field", "paragraph", "file"} else set(_words(whole))
     parts |= {"EXEC"} if _UNNAMED.search(whole) and kind == "step" else set()
     parts |= {part.rpartition(")")[2] for part in parts}  # a marked part of a name, as in `(X)-NAME`, is no word
+    parts |= {part.replace("_", "-") for part in parts}  # a name that nothing declares may mean that of its other sign
+    parts |= {part.replace("-", "_") for part in parts}
     return {_NUMBER.sub("", part) for part in parts if part}
 
 

@@ -165,6 +165,14 @@ def test_a_member_of_a_library_is_copied_by_its_own_name(line: int, to: str, *, 
     assert Citations(files, view(files)).name_an_end(edge) is is_named
 
 
+@pytest.mark.parametrize(("to", "is_named"), [("OUT_LINE", True), ("OUT_LINES", False)])
+def test_a_hyphen_may_stand_for_an_underscore(to: str, *, is_named: bool) -> None:
+    """A name that nothing declares is the one that differs from it in these alone."""
+    files = named([("PAY.cbl", b" 01 OUT_LINE PIC X.\n WRITE OUT-LINE.\n")])
+    edge = {"from": "program NOBODY", "to": f"field PAY.{to}", "citations": [{"path": "PAY.cbl", "line": 2}]}
+    assert Citations(files, view(files)).name_an_end(edge) is is_named
+
+
 @pytest.mark.parametrize(("path", "is_named"), [("BOX.cbl", True), ("PAY.cbl", False)])
 def test_self_is_the_class_of_its_file(path: str, *, is_named: bool) -> None:
     """A method invokes another of its own class by SELF, which is no word for the class in another file."""
