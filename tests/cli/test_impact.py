@@ -57,9 +57,11 @@ def test_the_tree_shows_each_edge_with_its_line(capsys: pytest.CaptureFixture[st
 
 
 def test_a_name_that_nothing_has_is_told_with_what_comes_near_it(capsys: pytest.CaptureFixture[str]) -> None:
-    """The exit status is 1, and there is a hint."""
+    """The exit status is 1, and there is a hint; of a path, its end is what can resemble a name."""
     assert main(["impact", "CU-BALANSE", ESTATE]) == 1
     assert "CU-BALANCE" in capsys.readouterr().out
+    assert main(["impact", "examples/cobol/cpy/MWCUST.cpy", ESTATE]) == 1
+    assert "Near it: copybook MWCUST" in capsys.readouterr().out
 
 
 def test_a_column_is_told_with_what_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

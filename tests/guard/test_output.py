@@ -84,6 +84,20 @@ def test_the_guard_redacts_only_by_the_rules_of_its_store(store: Store, tmp_path
     assert (again.is_cut, again.whole_chars) == (True, len(text))
 
 
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (b"x", "guard_output takes a text, not bytes: decode them, output.decode(errors='replace')"),
+        (None, "guard_output takes a text, not NoneType"),
+    ],
+)
+def test_what_is_no_text_is_a_mistake_of_the_caller(store: Store, output: Any, said: str) -> None:
+    """What a subprocess returns is bytes, and the message says what to do with them."""
+    with pytest.raises(CallerError) as raised:
+        guard_output(output, "make", store=store)
+    assert str(raised.value) == said
+
+
 def test_what_fits_is_not_kept(store: Store) -> None:
     """A store holds only what somebody may have to ask for."""
     assert guard_output("small\n", store=store) == "small\n"

@@ -49,6 +49,14 @@ def readable(store: SqliteStore, handles: Sequence[str]) -> list[bool]:
     return [one in listed for one in handles]
 
 
+def test_a_text_is_no_content(sqlite: Callable[..., SqliteStore]) -> None:
+    """Its letters would be taken for parts; the message says what to pass instead, and nothing is kept."""
+    store: Any = sqlite()
+    with pytest.raises(CallerError, match=r"a store keeps bytes, not a text: encode it, content\.encode\(\)"):
+        store.put("x")
+    assert list(store.artifacts()) == []
+
+
 @pytest.mark.parametrize("at_once", [False, True])
 def test_a_store_is_filled_to_its_last_byte(sqlite: Callable[..., SqliteStore], at_once: bool) -> None:
     """Content that just fits removes nothing; one byte more removes the oldest, and no more than that."""

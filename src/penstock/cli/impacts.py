@@ -220,7 +220,9 @@ def _nothing(name: str, kind: Kind | None, estate: DrawnEstate) -> str:
         return escape.show_argument(told)
     nodes = [node for node in estate.graph.nodes() if kind is None or node.kind == kind]
     last = {node.name.rpartition(".")[2]: node for node in nodes}
-    near = get_close_matches(name.upper(), [*last], 3, 0.7)
+    # A file is known by its name alone: of a path, only its end can resemble one.
+    asked = name.upper()
+    near = get_close_matches(asked, [*last], 3, 0.7) or get_close_matches(asked.rpartition("/")[2], [*last], 3, 0.7)
     hint = f" Near it: {', '.join(f'{last[one].kind} {last[one].name}' for one in near)}." if near else ""
     what = f"no {kind}" if kind else "nothing"
     return escape.show_argument(f"There is {what} of the name {name} in {counted(len(estate.files), 'file')}.{hint}")

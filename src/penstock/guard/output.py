@@ -88,11 +88,22 @@ def guard_output(
     Returns:
         The text with `is_cut`, `handle` and its measures. If the store failed, `handle` is None and the notice gives the
             reason: a full disk never costs the result.
+
+    Raises:
+        CallerError: if `output` is no text.
     """
+    _expect_text(output)
     if isinstance(output, Guarded) and output.bounds_itself:
         return output
     limits = limits or OutputLimits()
     return _guard(output, tool_name, _allowance(limits), limits.keep, store, dialect)
+
+
+def _expect_text(output: object) -> None:
+    """Raise a `CallerError` unless `output` is a text: what `subprocess` returns is bytes, unless it is asked for text."""
+    if not isinstance(output, str):
+        decode = ": decode them, output.decode(errors='replace')" if isinstance(output, bytes | bytearray) else ""
+        raise CallerError(f"guard_output takes a text, not {type(output).__name__}{decode}")
 
 
 def _guard(

@@ -52,6 +52,7 @@ class KeepingTables(ArtifactTables):
         life_seconds: float | None = None,
     ) -> Handle:
         """Keep `content` and return its handle, once it would survive a power cut; for the arguments see `Store.put`."""
+        _expect_bytes(content)
         life = self.life_seconds if life_seconds is None else life_seconds
         name, kind = self._shown_name(name), self._shown_kind(kind)
         watch = SecretWatch(hides=self.keeps_redacted)
@@ -478,6 +479,12 @@ def _new_named(execute: Execute, number: int, asked: _Asked) -> Handle:
     row = HandleRow(_new_handle(), number, *asked, "", "")
     execute("INSERT INTO handles VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row._replace(seal=row.sealed()))
     return Handle(row.handle)
+
+
+def _expect_bytes(content: object) -> None:
+    """Raise a `CallerError` for a text, whose letters would else be taken for the parts of a content."""
+    if isinstance(content, str):
+        raise CallerError("a store keeps bytes, not a text: encode it, content.encode()")
 
 
 def _unknown(execute: Execute, digests: Iterable[str]) -> list[str]:

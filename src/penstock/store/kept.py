@@ -258,6 +258,9 @@ class Store(Protocol):
             name: What made it, for listings.
             kind: What it is, for listings; `text` by default.
             life_seconds: How long it lives; None for the store's own time.
+
+        Raises:
+            CallerError: for a text.
         """
         ...
 
