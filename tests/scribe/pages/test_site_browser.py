@@ -19,6 +19,7 @@ from tests.browser import path_of_chromium, python_of_playwright
 from tests.scribe.pages.conftest import HOSTILE, MILLWATER, Made, estate_at, hostile
 from tests.testing.conftest import REPOSITORY
 
+from penstock.cli import main
 from penstock.scribe import pages
 
 if TYPE_CHECKING:
@@ -143,6 +144,21 @@ def test_any_box_can_be_gone_around(seen: dict[str, Any]) -> None:
 
 
 @pytest.mark.proves("C-19")
+def test_an_estate_in_small_parts_is_drawn_whole(tmp_path: Path) -> None:
+    """Of 25 jobs, each with a program that calls none, all 75 boxes are drawn: around one of them there are three."""
+    for at in range(25):
+        text = f"       PROGRAM-ID. PAY{at}.\n       PROCEDURE DIVISION.\n           GOBACK.\n"
+        (tmp_path / f"PAY{at}.cbl").write_text(text)
+        (tmp_path / f"JOB{at}.jcl").write_text(f"//JOB{at}  JOB 1\n//RUN  EXEC PGM=PAY{at}\n")
+    assert main(["document", str(tmp_path), "--out", str(tmp_path / "site")]) == 0
+    browser = [path_of_chromium(), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/user"]
+    page = f"file://{tmp_path}/site/index.html"
+    command = [*browser, "--virtual-time-budget=10000", "--dump-dom", page]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert '<span role="status">75 boxes</span>' in done.stdout
+    assert done.stdout.count('<rect class="box ') == 75
+
+
 def test_long_tables_turn_pages(seen: dict[str, Any]) -> None:
     """A hundred rows are shown at a time, then the rest; a word filters rows; an address finds its row on any page."""
     first, rest, only = seen["turned"]["said"]

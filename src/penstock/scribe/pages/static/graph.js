@@ -221,6 +221,15 @@ penstock.graphs = (() => {
     return kept;
   };
 
+  // The components of the boxes of some kinds, largest first: what a drawing leaves out is then in the smallest.
+  const componentsOf = (graph, kinds) => {
+    const wanted = graph.nodes.map((_, at) => at).filter((at) => kinds.has(graph.nodes[at].kind));
+    const place = new Map(wanted.map((at, place) => [at, place]));
+    const edges = graph.edges.filter(([a, b]) => place.has(a) && place.has(b)).map(([a, b]) => [place.get(a), place.get(b)]);
+    const [joined, single] = components(wanted, edges);
+    return [...joined, ...single.map((at) => [at])].map((members) => members.map((at) => wanted[at]));
+  };
+
   // The part of a graph that is drawn: the wanted boxes, at most MOST; many that share one single neighbour are folded into one.
   const drawn = (graph, wanted, center, unfolded) => {
     const arrows = graph.edges.filter(([a, b]) => wanted.has(a) && wanted.has(b));
@@ -338,7 +347,9 @@ penstock.graphs = (() => {
     withBriefs(nodes.map(([label, kind, page]) => ({ label, kind: kinds[kind] === "program" && !page ? "outside" : kinds[kind], page }))),
     edges.map(([a, b, verb, sure, line]) => [a, b, sure > 0, verbs[verb], line]));
 
-  // The estate's graph, loaded on demand; without a page it is centred on the program with the most arrows in that view.
+  // The estate's graph, loaded on demand. Without a page it is drawn whole, up to MOST boxes, if it falls into small parts, as it
+  // does where jobs run programs that call none: around any one box there would be little. Else it is centred on the program with
+  // the most arrows in that view.
   let estate = null;
   const ofEstate = async (page, caption, title) => {
     estate ??= ofTable(await load("estate.js", "estate"));
@@ -349,8 +360,8 @@ penstock.graphs = (() => {
       ? estate.nodes.findIndex((node) => node.page === page)
       : estate.nodes.reduce((best, _, at) => (weight(at) > weight(best) ? at : best), 0);
     const kinds = page ? undefined : RUNNING;
-    const few = !page && estate.nodes.filter((node) => RUNNING.includes(node.kind)).length <= WHOLE;
-    return explorer(estate, caption, title, { center: few ? null : Math.max(center, 0), depth: page ? 1 : 2, kinds });
+    const isInParts = !page && (componentsOf(estate, new Set(RUNNING))[0] ?? []).length <= WHOLE;
+    return explorer(estate, caption, title, { center: isInParts ? null : Math.max(center, 0), depth: page ? 1 : 2, kinds });
   };
   const replaced = (figure, made) => { figure.replaceWith(made); made.dispatchEvent(new Event("shown")); };
 
@@ -404,7 +415,7 @@ penstock.graphs = (() => {
     };
     const draw = () => {
       const wanted = state.center === null
-        ? new Set(graph.nodes.map((_, at) => at).filter((at) => state.kinds.has(graph.nodes[at].kind)))
+        ? new Set(componentsOf(graph, state.kinds).flat())
         : around(graph, state.center, state.depth, state.kinds);
       const shown = drawn(graph, wanted, state.center, state.unfolded);
       image = picture(shown, title, name, acts);
