@@ -82,11 +82,12 @@ def _says_all_once(record: TemplateRecord) -> bool:
     """Return whether no field of a record says the same twice, as far as a quick look can tell."""
     if record.said is None:
         return all(len(values) < 2 for values in record.fields.values())
-    for given in [one for one in record.said.values() if type(one) is list and len(one) > 1]:
-        # Line numbers, which most lists hold, are compared as they are.
-        told = given if {*map(type, given)} == {int} else map(folded, given)
-        if len(set(told)) < len(given):
-            return False
+    for given in record.said.values():
+        if type(given) is list and len(given) > 1:
+            # Line numbers, which most lists hold, are compared as they are.
+            told = given if {*map(type, given)} == {int} else map(folded, given)
+            if len(set(told)) < len(given):
+                return False
     return True
 
 

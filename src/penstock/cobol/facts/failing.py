@@ -29,6 +29,8 @@ _PHRASES = {
     "ON EXCEPTION": "EXCEPTION",
     "ON STATUS": "IDMS STATUS",
 }
+_HANDLING = {"ABEND": "ABEND", "HANDLE ABEND": "HANDLE", "HANDLE CONDITION": "HANDLE"}
+"""The CICS commands that handle or raise an error, and the kinds of their sites."""
 _ABENDS = frozenset({"CEE3ABD", "CEE3AB2", "ILBOABN0", "ABEND", "CBLABN0"})
 _FINE = frozenset({"ZERO", "ZEROS", "ZEROES", "SPACES", "SPACE", "", "NORMAL", "MQCC-OK"})
 _NO_MORE = frozenset({"10", "100", "+100"})  # a file status and the SQLCODEs that say that there is no further record
@@ -72,40 +74,23 @@ def sites(
                 name = code.name(at, node.said.header)
                 found += _phrases(node, name)
                 found += _error_sites(node.said, name) if node.said.verb in {"MOVE", "USE"} else ()
-    for operation in cics:
-        if operation.command == "ABEND" or operation.command in {"HANDLE CONDITION", "HANDLE ABEND"}:
-            kind = "ABEND" if operation.command == "ABEND" else "HANDLE"
-            options = " ".join(name + (f"({argument})" if argument else "") for name, argument in operation.options)
-            found.append(
-                ErrorSite(
-                    kind,
-                    f"EXEC CICS {operation.command} {options}".strip(),
-                    None,
-                    operation.line,
-                    operation.end_line,
-                    operation.paragraph,
-                    operation.copybook,
-                )
-            )
-    found += [
-        ErrorSite("WHENEVER", one.text, None, one.line, one.end_line, one.paragraph, one.copybook)
-        for one in sql
-        if one.operation.startswith("WHENEVER")
-    ]
+    for command in cics:
+        if (kind := _HANDLING.get(command.command)) is not None:
+            options = " ".join(name + (f"({argument})" if argument else "") for name, argument in command.options)
+            said = f"EXEC CICS {command.command} {options}".strip()
+            found.append(_site(kind, said, command, command.paragraph))
+    for statement in sql:
+        if statement.operation.startswith("WHENEVER"):
+            found.append(_site("WHENEVER", statement.text, statement, statement.paragraph))
     for call in calls:
         if call.name in _ABENDS:
-            found.append(
-                ErrorSite(
-                    "ABEND",
-                    f"CALL {call.target}",
-                    None,
-                    call.line,
-                    call.end_line,
-                    code.name(call.paragraph, call.header),
-                    call.copybook,
-                )
-            )
+            found.append(_site("ABEND", f"CALL {call.target}", call, code.name(call.paragraph, call.header)))
     return tuple(sorted(found, key=lambda site: (site.line, site.kind)))
+
+
+def _site(kind: str, said: str, at: CicsOperation | SqlOperation | WrittenCall, paragraph: str) -> ErrorSite:
+    """Return the site of a statement that is handling by itself, with no statements of its own."""
+    return ErrorSite(kind, said, None, at.line, at.end_line, paragraph, at.copybook)
 
 
 def _checks(rules: Iterable[BranchRule]) -> Iterator[ErrorSite]:

@@ -109,16 +109,16 @@ def flow(
         reached = _reached(code, drawing, edges, ends, entered)
     live, run_over, complete = reached
     notes = [Warned(one.lines[0], f"{one.vias[0]} {one.name}: nothing has this name") for one in nowhere]
-    if not complete:
+    if complete:
+        dead = _dead(program, edges, falls, live)
+        for at in _unwritten(code, copybooks):
+            dead.pop(at, None)
+        # Only from paragraphs whose end control passes, not from those that are only performed.
+        into = [following if at in run_over else None for at, following in enumerate(into)]
+    else:
+        dead, run_over = {}, set(range(len(program.paragraphs)))
         said = "the ways through this program are too many to follow: no code is called dead"
         notes.append(Warned(program.start_line, said))
-    dead = _dead(program, edges, falls, live) if complete else {}
-    for at in _unwritten(code, copybooks):
-        dead.pop(at, None)
-    if complete:  # only from paragraphs whose end control passes, not from those that are only performed
-        into = [following if at in run_over else None for at, following in enumerate(into)]
-    if not complete:
-        run_over = set(range(len(program.paragraphs)))
     return Flow(edges, found, calls, jumps, called_by, into, drawing.range_ends, dead, doubts, tuple(notes), run_over)
 
 
