@@ -405,6 +405,19 @@ def test_numbers_in_the_last_columns_of_a_card_are_no_columns_of_a_table() -> No
     assert (procedure.name, procedure.program) == ("PAY.UP", "UPPGM")
 
 
+def test_a_comment_among_the_columns_of_a_table_is_none() -> None:
+    """`/* keys */` in front of the constraints was a column."""
+    lines = (
+        "CREATE TABLE PAY.T (",
+        "  ID INT, /* was: OLD INT,",
+        "  A INT, it's */ NAME CHAR(4),",
+        "  /* keys */",
+        "  PRIMARY KEY (ID));",
+    )
+    (table,) = member("t.sql", "ddl", "\n".join(lines).encode()).tables
+    assert (table.columns, table.key, table.end_line) == ((("ID", "INT"), ("NAME", "CHAR(4)")), ("ID",), 5)
+
+
 def test_a_table_that_does_not_end_ends_where_the_next_begins() -> None:
     """Each was searched for its end in all that follows: eight thousand took minutes."""
     cut, whole = member("t.ddl", "ddl", b"CREATE TABLE A (X INT, Y DEC(3,2)\nCREATE TABLE B (\nZ INT);\n").tables

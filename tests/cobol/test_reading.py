@@ -591,6 +591,52 @@ def test_a_bar_begins_a_comment_and_two_join_texts() -> None:
     assert source.kinds[5] == "comment"
 
 
+def test_a_comment_of_sql_is_no_code() -> None:
+    """Two hyphens begin one up to the end of the line, and `/*` one up to `*/`, on as many lines as it takes."""
+    lines = (
+        "A.",
+        "    DISPLAY '-- EXEC SQL' '/*'",
+        "    EXEC SQL",
+        "      -- it's old: DELETE FROM T",
+        "      SELECT A /* isn't it */ INTO :A--B -- END-OF-LIST",
+        "      /* FROM OLDER",
+        "         WHERE :C */",
+        "      FROM T WHERE B = '/* -- */' END-EXEC",
+        "    DISPLAY '*/'.",
+    )
+    source = scan(program(*lines))
+    (block,) = one(source).execs
+    assert block.text == "EXEC SQL SELECT A INTO :A--B FROM T WHERE B = '/* -- */' END-EXEC"
+    assert [number for number, kind in enumerate(source.kinds[3:]) if kind == "comment"] == [3, 5, 6]
+    assert [statement.verb for statement in one(source).statements] == ["DISPLAY", "EXEC SQL", "DISPLAY"]
+    # One that does not end is none; and outside of SQL, nothing is one.
+    begun = ("    EXEC SQL DELETE FROM T", "    /* WHERE A = 1", "    END-EXEC")
+    assert one(program("A.", *begun, "    DISPLAY 'a */'.")).execs[0].text.startswith("EXEC SQL DELETE FROM T /* WHERE")
+    assert code_of(scan(program("A.", "    COMPUTE A = B --C.", *lines[2:])))[4] == "    COMPUTE A = B --C."
+
+
+@given(
+    st.lists(st.sampled_from(["", " ", "\n", " -- it's; END\n", " /* ' */ ", " /*\n * FROM U -- \n */ "]), min_size=8)
+)
+def test_comments_of_sql_change_nothing(between: list[str]) -> None:
+    """Whatever stands between its words, a statement says the same."""
+    words = ("UPDATE", "T", "SET A", "=", ":B,", "C", "= '--'", "WHERE D = 1")
+    text = "\n".join(f"{word} {gap}" for word, gap in zip(words, between, strict=False))
+    lines = ["A.", *(f"    {line}" for line in f"EXEC SQL {text} END-EXEC".split("\n")), "    ."]
+    (block,) = one(program(*lines)).execs
+    assert block.text == f"EXEC SQL {' '.join(words)} END-EXEC"
+
+
+def test_comments_of_sql_that_do_not_end_take_time_in_proportion() -> None:
+    """The end of a comment is not searched for from each place where one may begin."""
+
+    def work(count: int) -> Callable[[], object]:
+        text = program("A.", "    EXEC SQL DELETE FROM T", *["    /* -- ' EXEC SQL"] * count, "    END-EXEC.")
+        return lambda: scan(text)
+
+    assert growth(work, 2_500) < BOUND
+
+
 @pytest.mark.parametrize("encoding", ["cp932", "euc_jis_2004", "utf-8"])
 def test_a_program_in_japanese_is_read_in_its_codec(encoding: str) -> None:
     """A hyphen in its names may be as wide as a letter; columns count bytes, so that numbers of cards are not code."""
@@ -792,7 +838,7 @@ def test_an_exec_block_may_begin_in_column_7_while_a_mark_there_is_still_a_comme
     text = program("A.", "    MOVE X TO Y.") + "".join(f"{line}\n" for line in block) + fixed("    GOBACK.")
     found = one(source := scan(text, source_format="fixed"))
     assert verbs(found) == ["MOVE", "EXEC SQL", "GOBACK"]
-    assert found.execs[0].text == "EXEC SQL SELECT A, B INTO :X ,:Y FROM T -- a remark DELETED = 'N' END-EXEC"
+    assert found.execs[0].text == "EXEC SQL SELECT A, B INTO :X ,:Y FROM T DELETED = 'N' END-EXEC"
     assert [warned.line for warned in source.warnings if warned.text.endswith("as code")] == [7, 9, 12, 13, 14]
     alone = scan(program("A.") + "      EXEC SQL\n      COMMIT\n      END-EXEC.\n", source_format="fixed")
     assert verbs(one(alone)) == ["EXEC SQL"]

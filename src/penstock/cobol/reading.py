@@ -49,7 +49,7 @@ _RULER = re.compile(
     r"(?:=COLS>[ ])?-{4}\+-{4}1-{4}\+"
 )  # of an editor, saved with the text: its column 7 holds a hyphen
 _RULED = "----+----1"
-_MARKS = (_RULED, "\t", "*>", "*", "/", "|", ">>", "$", "?", "\\")
+_MARKS = (_RULED, "\t", "*>", "*", "/", "|", ">>", "$", "?", "\\", "--", "/*")
 _INCLUDING = ("-", "+")
 """The characters in column 1 that may begin the include of a librarian; all of such a line is shown."""
 _NO_INDICATORS = frozenset("$>?")
@@ -69,6 +69,10 @@ _EXEC = re.compile(r"(?i)(?<![\w-])(?:(END-EXEC)(?![\w-])|EXEC(?:UTE)?\s++(?:SQL
 _EMBEDDED_FROM = re.compile(r"(?:[ ]{6}|\d{6}(?!\d))(?:\w[^ ]|[:,('=<)]|--)")
 """A line of an EXEC block that begins in column 7. A letter before a blank may still be the mark of a shop for a comment, or the D
 of a debug line."""
+_SQL = re.compile(r"(?i)(?<![\w-])(?:EXEC(?:UTE)?\s++SQL|(END-EXEC))(?![\w-])")
+"""Where an EXEC SQL begins or, with group 1, where a block ends."""
+# Group 1 is a comment; `/*` that nothing ends is none. A host variable may have two hyphens in a row.
+_SQL_COMMENT = re.compile(r"'[^']*+'|\"[^\"]*+\"|:\s*+[\w-]++|(--[^\n]*+|/\*(?s:.*?)\*/)|/\*(?s:.*+)")
 
 
 class SourceReading(NamedTuple):
@@ -245,6 +249,7 @@ class _Page:
             self._indicated(start + index, lines[index], stop)
         for index in self.having(">>", lines) + self.having("$", lines):
             self._directed(start + index, lines[index])
+        self._uncomment_sql(start)
         if self._lists:
             self._listing(start)
         self._starred(start, form)
@@ -264,6 +269,24 @@ class _Page:
                     self.code[start + at] = ""
             said = f"{lines[first].strip()} is for a precompiler: what it makes of it is not known"
             self.warnings.append(Warned(start + first + 1, said))
+
+    def _uncomment_sql(self, start: int) -> None:
+        """Take out the comments of SQL in its blocks: from two hyphens to the end of the line, and from `/*` to `*/`."""
+        code = self.code[start:]
+        if not self._embeds or not (self.having("--", code) or self.having("/*", code)):
+            return
+        text = "\n".join(code)
+        # A begin or an end within a literal is none; everything keeps its place.
+        marks = _SQL.finditer("\n".join(QUOTED.sub(lambda literal: " " * len(literal[0]), line) for line in code))
+        begin: int | None = None
+        parts, at = [], 0
+        for mark in marks:
+            if not mark[1]:
+                begin = mark.end() if begin is None else begin
+            elif begin is not None:
+                parts += [text[at:begin], _SQL_COMMENT.sub(_blanked, text[begin : mark.start()])]
+                begin, at = None, mark.start()
+        self.code[start:] = "".join([*parts, text[at:]]).split("\n")
 
     def _starred(self, start: int, form: Format) -> None:
         """Take out lines that begin with an asterisk at the start of a sentence.
@@ -487,6 +510,11 @@ def _sourced(line: str, at: int) -> str:
     library = found["library"].replace('"', "")
     names = (found["names"] or "").replace(",", " ").split()
     return " ".join(f'COPY {name} OF "{library}".' for name in names) or f'COPY "{library}".'
+
+
+def _blanked(found: re.Match[str]) -> str:
+    """Return blanks in place of a comment of SQL, on as many lines; anything else as it is."""
+    return re.sub(r"[^\n]", " ", found[0]) if found[1] else found[0]
 
 
 def _uncommented(text: str, quote: str = "") -> str:

@@ -17,7 +17,7 @@ _HEAD = re.compile(
     r"|DECLARE\s++(?P<declared>[\w.\"$#@]++)\s++TABLE)\s*+\(",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"'(?>(?:[^']|'')*)'|(--[^\n]*+)")
+_COMMENT = re.compile(r"'(?>(?:[^']|'')*)'|(--[^\n]*+|/\*(?s:.*?)\*/)|/\*(?s:.*+)")
 _NO_COLUMN = frozenset({"PRIMARY", "FOREIGN", "UNIQUE", "CONSTRAINT", "CHECK", "PERIOD", "LIKE"})
 _KEY = re.compile(r"PRIMARY\s++KEY\s*+\(([^()]*+)\)", re.IGNORECASE)
 
@@ -81,7 +81,7 @@ def tables(text: str) -> tuple[Table, ...]:
     """Return the tables that a source creates or declares, in order."""
     # Comments become blanks of the same length, so that offsets and lines stay those of the text.
     cards = _NUMBER.sub(r"\1", text)
-    code = _COMMENT.sub(lambda found: " " * len(found[0]) if found[1] else found[0], cards)
+    code = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]) if found[1] else found[0], cards)
     found: list[Table] = []
     line_of = line_in(code)
     for head, following in pairwise([*_HEAD.finditer(code), None]):
