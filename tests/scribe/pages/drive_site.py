@@ -286,6 +286,10 @@ def main(chromium: str, site: str, hostile: str, picture: str = "") -> None:
         told["alike"] = page.evaluate(ALIKE)
         told["explored"] = explored(page, program)
         told["turned"] = turned(page, program.replace("MWB020", "MWRATE"))
+        opened(page, program.replace("MWB020", "MWI010"))
+        told["values"] = page.evaluate(
+            "() => [...document.querySelectorAll('td code')].map((value) => value.innerText)"
+        )
         told["coloured"] = coloured(page, index)
         told["plain"] = plain(browser, seen, program)
         told["narrow"] = narrow(browser, seen, site)

@@ -490,6 +490,11 @@ def test_any_text_can_only_be_read(text: str) -> None:
     assert not set(label) & set('"[](){}<>|`\n')
 
 
+def test_a_literal_keeps_its_blanks_in_markdown() -> None:
+    """The function GU of DL/I has two behind it; a tab or a new line would end the row."""
+    assert markdown.code("MOVE  'GU  '\tTO\n F") == "`MOVE  'GU  ' TO  F`"
+
+
 @given(st.from_regex(r"\A(?:[-+*=#>~.]{1,4}|[0-9]{1,9}[.)])(?: [a-z]*)?\Z"))
 def test_words_that_begin_a_line_begin_no_list(text: str) -> None:
     """A model's words are paragraphs and nothing else: no list, rule, heading or quotation."""

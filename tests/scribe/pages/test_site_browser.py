@@ -177,6 +177,11 @@ def test_tables_sort_by_number(seen: dict[str, Any]) -> None:
     assert ordered["says"] == "descending"
 
 
+def test_blanks_in_a_row_are_seen(seen: dict[str, Any]) -> None:
+    """The function GU and the name of a segment are as long as they are: a browser makes one blank of several unless told."""
+    assert {"'GU  '", "'METER   '"} <= set(seen["values"])
+
+
 def test_light_and_dark_are_remembered(seen: dict[str, Any]) -> None:
     """The button switches the colours, and they stay."""
     light, dark, again = seen["coloured"]

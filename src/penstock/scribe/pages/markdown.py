@@ -39,6 +39,7 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~$&!])")
 # What acts only at the beginning of a line: lists and rules. A model's words may begin one.
 _LEADING = re.compile(r"^(\d*)([-+=.)])")
 _BLANKS = re.compile(r"\s+")
+_BREAKS = re.compile(r"[^\S ]+")
 _KNOWN = 20_000
 """How many escaped texts are remembered: names recur in every row of a program's tables."""
 
@@ -69,9 +70,9 @@ def code(text: str) -> str:
     """Return a code span for any text.
 
     The fence is longer than any run of backticks inside (CommonMark 6.1). A bar is escaped even in code: GitHub splits the rows of
-    a table before it looks for spans.
+    a table before it looks for spans. Blanks in a row stay: in a literal they are not one.
     """
-    shown = _one_line(text)
+    shown = _BREAKS.sub(" ", escape.show_text(text)).strip()
     if "`" not in shown:
         return f"`{shown}`".replace("|", r"\|") if shown else ""
     fence = "`" * (max((len(run) for run in re.findall(r"`+", shown)), default=0) + 1)
