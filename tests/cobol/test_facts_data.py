@@ -611,3 +611,23 @@ def test_what_is_not_understood_is_no_operand_of_the_statement_before_it() -> No
     assert {item.name: item.written_lines for item in found.items} == {"A": (10,), "B": (), "C": ()}
     assert [call.parameters for call in found.calls] == [("A",)]
     assert [one.text for one in found.unread] == ["COMBINE B = A OR C", "SHIFT C"]
+
+
+def test_what_a_cursor_names_is_read_where_it_is_opened_if_it_is_declared_among_the_data() -> None:
+    """Nothing runs where it is declared; one that nothing opens, or that is among the statements, stays where it is."""
+    data = (
+        "01  A PIC X.",
+        "01  B PIC X.",
+        "01  C PIC X.",
+        "    EXEC SQL DECLARE C1 CURSOR FOR SELECT :A FROM T END-EXEC.",
+        "    EXEC SQL DECLARE C2 CURSOR FOR SELECT :B FROM T END-EXEC.",
+    )
+    statements = (
+        "ONE.",
+        "    EXEC SQL DECLARE C3 CURSOR FOR SELECT :C FROM T END-EXEC.",
+        "    EXEC SQL OPEN C1 END-EXEC.",
+        "    EXEC SQL OPEN C3 END-EXEC.",
+    )
+    source = scan(program(*statements, data=data))
+    found = facts(source, source.programs[0])
+    assert [item.read_lines for item in found.items] == [(13,), (9,), (12,)]

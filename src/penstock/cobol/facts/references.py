@@ -43,6 +43,8 @@ _MEASURES = {"READ": WRITE, "RETURN": WRITE, "WRITE": READ, "REWRITE": READ, "RE
 _ELSEWHERE = frozenset({*NETWORK, STRANGE, "ON STATUS", "INQUIRE"})
 _ANSWERED = {"DISPLAY AND READ": "ON", "READ": "READ"}
 """The statements that end an input from a workstation, and the word before its file."""
+_CURSOR = re.compile(r"EXEC(?:UTE)?\s+SQL\s+DECLARE\s+([^\s:]+)\s(?=[^:]*\bCURSOR\b)", re.IGNORECASE)
+_OPENED = re.compile(r"EXEC(?:UTE)?\s+SQL\s+OPEN\s+([^\s:]+)", re.IGNORECASE)
 _SHOWN_BY = frozenset({"READ", "WRITE", "REWRITE"})
 _SHOWS = frozenset({"ACCEPT", "DISPLAY", "DISPLAY AND READ", "GENERATE"})
 # GnuCOBOL moves these before each input, as the code that it generates shows; of the VALUE of a control it is not known.
@@ -510,8 +512,16 @@ def references(
     found.answer(answers or {})
     for said in code.said:
         found.take(said)
+    opened: dict[str, list[Block]] = {}
     for block in code.blocks:
-        found.exec(block)
+        if cursor := _OPENED.match(block.exec.text):
+            opened.setdefault(key(cursor[1]), []).append(block)
+    for block in code.blocks:
+        # What a cursor that is declared among the data names is read where it is opened.
+        declared = _CURSOR.match(block.exec.text) if block.paragraph < 0 else None
+        places = opened.get(key(declared[1])) if declared else None
+        for place in places or [block]:
+            found.exec(place._replace(exec=block.exec, command=block.command))
     return found
 
 
