@@ -2407,3 +2407,22 @@ def test_a_procedure_that_no_job_runs_has_its_steps_all_the_same() -> None:
     }
     found = {str(node) for node in impact(graph, "PAY", kind="procedure").nodes}
     assert found == {"PAY@procs/PAY.prc"}
+
+
+@pytest.mark.proves("C-17")
+def test_a_call_says_how_many_arguments_it_passes_if_the_program_takes_another_number() -> None:
+    """No compiler compares them, and the item without an argument has no address."""
+    callee = "       PROGRAM-ID. B.\n       LINKAGE SECTION.\n       01 P PIC X.\n       01 Q PIC X.\n"
+    text = (
+        "       PROGRAM-ID. A.\n       WORKING-STORAGE SECTION.\n       01 X PIC X.\n       PROCEDURE DIVISION.\n"
+        "           CALL 'B' USING X 'Y'.\n           CALL 'B' USING X.\n           CALL 'C' USING X 'Y'.\n"
+    )
+    graph = graph_of(
+        {
+            "a.cbl": text.encode(),
+            "b.cbl": f"{callee}       PROCEDURE DIVISION USING P Q.\n           GOBACK.\n".encode(),
+            "c.cbl": f"{callee.replace(' B.', ' C.')}       PROCEDURE DIVISION USING P Q.\n           GOBACK.\n".encode(),
+        }
+    )
+    calls = {(str(one.target), one.certainty, one.why) for one in graph.drawn if one.verb == "calls"}
+    assert calls == {("B", "is", "line 6 passes 1 and it takes 2"), ("C", "is", "")}

@@ -108,6 +108,8 @@ class Arriving:
     def _pass(self, number: int, sending: Passing, program: str, certainty: Certainty) -> None:
         """Add what one program receives, or returns."""
         reached = self._reached(self._parts[number], sending, program, certainty)
+        if sending.by == "call" and reached.certainty == "is":
+            self._compare(self._parts[number], len(sending.arguments), reached)
         for argument in self._arguments(number, sending):
             if sending.by in _BACK:
                 self._get_back(reached, argument, is_calculated=sending.by == "calculation")
@@ -125,6 +127,14 @@ class Arriving:
         hidden = "" if found else self._callees.hidden(name)
         here = CitedLine.spanning(part.path, sending.line, sending.end_line, sending.copybook)
         return _Reached(self._calling.nodes(name, found), found, certainty, why, hidden, here)
+
+    def _compare(self, part: ProgramPart, given: int, reached: _Reached) -> None:
+        """Say of a call that it passes more or fewer arguments than the program takes, which no compiler sees."""
+        me = NodeId(part.kind, part.name)
+        for callee, entry in reached.entries:
+            if len(entry.parameters) != given:
+                why = f"line {reached.here.line} passes {given} and it takes {len(entry.parameters) or 'none'}"
+                self._drawing.explain(me, "calls", NodeId("program", self._parts[callee].name), why)
 
     def _arguments(self, number: int, sending: Passing) -> Iterator[_Argument]:
         """Yield the arguments of a passing that are fields."""

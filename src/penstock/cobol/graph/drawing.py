@@ -37,6 +37,12 @@ class Drawing:
         self._edges[said] = surer._replace(ways=ways)
         self._cited.setdefault(said, dict.fromkeys(known.citations)).update(dict.fromkeys(edge.citations))
 
+    def explain(self, source: NodeId, verb: Verb, target: NodeId, why: str) -> None:
+        """Say how an edge that was added comes about, unless it says that already."""
+        known = self._edges.get((source, verb, target))
+        if known is not None and not known.why:
+            self._edges[source, verb, target] = known._replace(why=why)
+
     def of_verb(self, verb: Verb) -> Iterator[EstateEdge]:
         """Yield the edges of a verb so far, with the citations of one saying."""
         return (edge for (_, said, _), edge in self._edges.items() if said == verb)
