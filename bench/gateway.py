@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from penstock.gateway.upstream import Upstream
-from penstock.mcp_server.listening import listen, serve_app
+from penstock.serving.listening import listen, serve_app
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -208,7 +208,7 @@ ROOMS = (
     ),
     Room(
         "doors",
-        ("mcp_server/http.py", "mcp_server/token.py", "mcp_server/connections.py"),
+        ("mcp_server/http.py", "serving/token.py", "serving/connections.py"),
         ("mcp/test_gate.py", "mcp/test_http.py", "mcp/test_hosts.py"),
         ("mcp/test_conformance.py", "mcp/test_lanes.py", "mcp/test_landlock.py"),
     ),

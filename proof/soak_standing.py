@@ -129,7 +129,7 @@ def _forked(words: list[str]) -> int:
         os._exit(status)
 
 
-_ROOMS: Final = ("carrier", "context", "gateway", "mcp_server", "overflow", "store", "text", "wires")
+_ROOMS: Final = ("carrier", "context", "gateway", "mcp_server", "overflow", "serving", "store", "text", "wires")
 _LIBRARIES: Final = (
     "aiohttp",
     "psycopg",

@@ -23,8 +23,8 @@ from penstock.cli.queue_page import serve_pages
 from penstock.cli.requests import saved_request
 from penstock.cli.serving import examine
 from penstock.errors import CallerError
-from penstock.mcp_server import token
-from penstock.mcp_server.listening import served_url
+from penstock.serving import token
+from penstock.serving.listening import served_url
 from penstock.store import StoreFault, open_store
 from penstock.store.sqlite import SqliteStore
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from penstock.gateway.app import Gateway
 from penstock.gateway.serving import serve
 from penstock.gateway.upstream import Upstream
-from penstock.mcp_server.listening import ServedNames, listen
+from penstock.serving.listening import ServedNames, listen
 from penstock.store import open_store
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from penstock.mcp_server import create_server, http, listening, stdio
+from penstock.mcp_server import create_server, http, stdio
+from penstock.serving import listening
 from penstock.tools import REQUIRED, Parameter, Result, Tool
 
 if TYPE_CHECKING:

@@ -13,10 +13,11 @@ from mcp_types.jsonrpc import JSONRPCRequest
 from tests.mcp.conftest import REPOSITORY, call
 
 from penstock.errors import CallerError
-from penstock.mcp_server import connections, frames, token
+from penstock.mcp_server import frames
 from penstock.mcp_server import http as http_server
 from penstock.mcp_server.http import Gate
-from penstock.mcp_server.token import ADMITTED
+from penstock.serving import connections, token
+from penstock.serving.connections import ADMITTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -68,7 +69,7 @@ def answer(status: int, text: str, *headers: tuple[bytes, bytes]) -> list[Messag
     """Return a refusal as it is sent, complete before more of the body is awaited."""
     length = (b"content-length", str(len(text.encode())).encode())
     kind = (b"content-type", b"text/plain; charset=utf-8")
-    start = [kind, length, (b"connection", b"close"), *headers]
+    start = [kind, (b"connection", b"close"), *headers, length]
     return [
         {"type": "http.response.start", "status": status, "headers": start},
         {"type": "http.response.body", "body": text.encode(), "more_body": True},
@@ -183,8 +184,8 @@ def test_a_body_that_is_too_long_or_no_message_is_refused_when_it_has_come() -> 
             "type": "http.response.start",
             "status": 400,
             "headers": [
-                (b"content-length", str(len(body)).encode()),
                 (b"content-type", b"application/json"),
+                (b"content-length", str(len(body)).encode()),
             ],
         },
         {"type": "http.response.body", "body": body, "more_body": False},

@@ -21,10 +21,11 @@ from tests.mcp.conftest import REPOSITORY, TOKEN, call, request
 from tests.mcp.double_server import TABLE, Doubles
 
 from penstock.errors import CallerError
-from penstock.mcp_server import frames, serve, token
+from penstock.mcp_server import frames, serve
 from penstock.mcp_server import http as http_server
-from penstock.mcp_server.connections import Clocked
-from penstock.mcp_server.listening import listen, serve_app
+from penstock.serving import token
+from penstock.serving.connections import Clocked
+from penstock.serving.listening import listen, serve_app
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -428,7 +429,8 @@ def test_our_tools_are_served_over_http(workspace: Path, tmp_path: Path) -> None
 
 def _serve_here(monkeypatch: pytest.MonkeyPatch, client: Callable[[int], Answered]) -> Answered:
     """Return what `client` returns, run next to a server of doubles with timers of 0.3 s, and of one second for headers."""
-    from penstock.mcp_server import connections, create_server
+    from penstock.mcp_server import create_server
+    from penstock.serving import connections
 
     monkeypatch.setattr(connections, "HEADER_SECONDS", 1.0)
     monkeypatch.setattr(connections, "STALLED_SECONDS", 0.3)
@@ -521,7 +523,7 @@ def test_a_client_that_has_read_a_long_answer_may_rest_before_the_next(monkeypat
 
 def test_a_client_that_sends_but_never_reads_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sending during an answer does not show that the client reads."""
-    from penstock.mcp_server import connections
+    from penstock.serving import connections
 
     monkeypatch.setattr(connections, "STALLED_SECONDS", 0.3)
 
@@ -561,7 +563,7 @@ def test_a_client_that_sends_but_never_reads_is_closed(monkeypatch: pytest.Monke
 @pytest.mark.proves("L-9")
 def test_beyond_the_most_connections_the_oldest_that_waits_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """One more is served, at the cost of only the one that has waited longest."""
-    from penstock.mcp_server import connections
+    from penstock.serving import connections
 
     monkeypatch.setattr(connections.Clocked, "max_connections", 2)
 
@@ -580,7 +582,7 @@ def test_beyond_the_most_connections_the_oldest_that_waits_makes_room(monkeypatc
 @pytest.mark.proves("L-9")
 def test_another_machine_has_so_many_connections_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """One more is refused, its existing ones stay, and closing one makes room."""
-    from penstock.mcp_server import connections
+    from penstock.serving import connections
 
     monkeypatch.setattr(connections.Clocked, "max_connections_per_peer", 2)
     monkeypatch.setattr(connections, "is_loopback", lambda address: False)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from penstock.gateway.app import Gateway
     from penstock.gateway.provider import Offering, Windows
     from penstock.gateway.telemetry import Telemetry
-    from penstock.mcp_server.listening import ServedNames
+    from penstock.serving.listening import ServedNames
 
 _MIN_WINDOW_TOKENS = 1_000
 _NEVER_IN_A_BASE = set(' "<>\\^`{|}?#')  # RFC 3986, section 2: no address holds them, or they end its path
@@ -89,8 +89,8 @@ def gateway_command(
         import asyncio
 
         from penstock.gateway.serving import serve
-        from penstock.mcp_server import until_signal
-        from penstock.mcp_server.listening import ServedNames, listen, served_url
+        from penstock.serving.listening import ServedNames, listen, served_url
+        from penstock.serving.signals import until_signal
 
         listening = listen(
             address,
@@ -127,7 +127,7 @@ def _gateway(
 ) -> Gateway:
     from penstock.gateway.app import Gateway
     from penstock.gateway.upstream import Upstream
-    from penstock.mcp_server.token import load
+    from penstock.serving.token import load
     from penstock.store import open_store
 
     return Gateway(

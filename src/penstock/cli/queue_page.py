@@ -22,9 +22,9 @@ from penstock.store import StoreFault
 if TYPE_CHECKING:
     import socket
 
-    from penstock.mcp_server.listening import ServedNames
     from penstock.scribe.queue.database import Database
     from penstock.scribe.queue.progress import RunProgress
+    from penstock.serving.listening import ServedNames
 
 PAGE = "/penstock/"
 METRICS = f"{PAGE}metrics"
@@ -42,8 +42,8 @@ def serve_pages(database: Database, address: str, token_file: str | None) -> int
     Raises:
         CallerError: The address is invalid, or is in use.
     """
-    from penstock.mcp_server.listening import ServedNames, listen, served_url
-    from penstock.mcp_server.token import load
+    from penstock.serving.listening import ServedNames, listen, served_url
+    from penstock.serving.token import load
 
     token = load(token_file)[0] if token_file else b""
     listening = listen(address, i_know=bool(token), flag="--listen", opened_by="--token-file FILE")
@@ -103,16 +103,13 @@ def _answer(
 ) -> tuple[int, bytes, bytes]:
     """Return status, type and body for a request."""
     from penstock.scribe.queue import metrics, page
+    from penstock.serving.listening import is_of_another_site
     from penstock.text import prometheus
 
     pairs = [(name.lower().encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers.items()]
     refusal = names.refusal(pairs) if names is not None else None
     given = dict(pairs)
-    if (
-        refusal is None
-        and given.get(b"sec-fetch-site", b"none") not in {b"none", b"same-origin"}
-        and given.get(b"sec-fetch-dest") != b"document"
-    ):
+    if refusal is None and is_of_another_site(given):
         refusal = 403, "This server does not serve pages of that Origin"
     if refusal is not None:
         return _error(*refusal)

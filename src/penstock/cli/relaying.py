@@ -16,10 +16,10 @@ from penstock.errors import CallerError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.mcp_server import Serving
     from penstock.relay.guarding import Guard
     from penstock.relay.own_tools import OwnTools
     from penstock.relay.upstream import Upstream
+    from penstock.serving.signals import Serving
     from penstock.store import Store
 
 
@@ -166,8 +166,8 @@ def _before_url(url: str, headers: dict[str, str], http: str | None, how: _How, 
     try:
         import asyncio
 
-        from penstock.mcp_server import until_signal
         from penstock.relay.upstream import Upstream
+        from penstock.serving.signals import until_signal
 
         async def serve(serving: Callable[[Upstream], Serving]) -> int:
             return await until_signal(serving(Upstream(url, headers)))
@@ -187,8 +187,8 @@ def _over_stdio(how: _How, upstream: Upstream) -> Serving:
 
 def _over_http(how: _How, address: str, i_know: bool, upstream: Upstream) -> Serving:
     from penstock.mcp_server.http import PATH
-    from penstock.mcp_server.listening import ServedNames, listen, serve_app, served_url
     from penstock.relay.proxy import Proxy
+    from penstock.serving.listening import ServedNames, listen, serve_app, served_url
 
     socket = listen(address, i_know=i_know)
     host, port = socket.getsockname()[:2]

@@ -15,7 +15,7 @@ import re
 import time
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from penstock.gateway.answers import HeldAnswer, unpacked_answer
 from penstock.gateway.brief import briefly
@@ -31,13 +31,14 @@ from penstock.gateway.provider import Memories, Provider, Windows
 from penstock.gateway.routes import address, provider_of, route_of
 from penstock.gateway.seen import Seen
 from penstock.gateway.signing import NoCredentials, signer_of
-from penstock.mcp_server.connections import ABORT, LOST, OF_CONNECTION
+from penstock.serving.asgi import JSON, answer
+from penstock.serving.connections import ABORT, LOST, OF_CONNECTION
 from penstock.text import escape
 from penstock.wires import wire_named
 from penstock.wires.failures import Disconnected
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from penstock.carrier.steps import SendOutcome
     from penstock.gateway.answers import UpstreamAnswer
@@ -46,15 +47,12 @@ if TYPE_CHECKING:
     from penstock.gateway.routes import Route
     from penstock.gateway.telemetry import Telemetry
     from penstock.gateway.upstream import Upstream
-    from penstock.mcp_server.listening import ServedNames
+    from penstock.serving.asgi import Event, Pairs, Receive, Send
+    from penstock.serving.listening import ServedNames
     from penstock.store import Store
     from penstock.text.json_access import Json
     from penstock.wires.hidden_calls import HiddenStep
 
-    Event = MutableMapping[str, Any]
-    Receive = Callable[[], Awaitable[Event]]
-    Send = Callable[[Event], Awaitable[None]]
-    Pairs = list[tuple[bytes, bytes]]
 
 MAX_BODY_BYTES: Final = 32 << 20
 """The largest accepted body: Anthropic's limit, and more than any window holds."""
@@ -134,14 +132,13 @@ class Gateway:
                 status, said, made = answer_page(self.seen, scope["method"], path, scope["headers"], is_known=is_known)
                 # A full page takes some 15 ms to render, which would delay streams under way.
                 body = made if isinstance(made, bytes) else (await asyncio.to_thread(made)).encode()
-                await _answer(send, status, said, body)
+                await answer(send, status, body, said)
                 return
             _admit(is_known=is_known)
             await self._serve(scope, path, receive, send)
         except Refusing as refusal:
-            await _answer(
-                send, refusal.status, [*refusal.headers, _JSON], _error_body(path, refusal.sentence, refusal.status)
-            )
+            body = _error_body(path, refusal.sentence, refusal.status)
+            await answer(send, refusal.status, body, [*refusal.headers, JSON])
 
     def _asked(self, scope: Event, path: str) -> tuple[str, bool]:
         """Return the path of a request, without a token in it, and whether its sender may be served.
@@ -377,7 +374,6 @@ class Gateway:
         return self._providers[key]
 
 
-_JSON = (b"content-type", b"application/json")
 _UNREADABLE = "its body is not a request of this API, or nests too deeply"
 _STATUS_OF = {"connect": 502, "closed": 502, "idle": 504, "whole": 504}
 
@@ -510,10 +506,3 @@ class _WhileHeard:
         if is_ours:
             self._task.uncancel()
         return is_ours
-
-
-async def _answer(send: Send, status: int, headers: Pairs, body: bytes) -> None:
-    """Send an answer of our own."""
-    length = (b"content-length", str(len(body)).encode())
-    await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
-    await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -16,6 +16,8 @@ from penstock.gateway.metrics import metrics
 from penstock.inspection import words
 from penstock.inspection.page import PAGE_HEADERS, PageFrame, Tile, overview_page, story_page
 from penstock.inspection.tables import PageListing, PageTable, Row, TableColumn, tokens_gone
+from penstock.serving import asgi
+from penstock.serving.listening import is_of_another_site
 from penstock.text import prometheus
 
 if TYPE_CHECKING:
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 
     from penstock.gateway.seen import Seen, SeenSession
     from penstock.inspection.story import Story
+    from penstock.serving.asgi import Pairs
 
-    Pairs = list[tuple[bytes, bytes]]
     Page = tuple[int, Pairs, bytes | Callable[[], str]]
     """A status, headers, and the body or a function that renders it: from immutable values, so that any thread may."""
 
@@ -53,7 +55,7 @@ def answer_page(seen: Seen, method: str, path: str, headers: Pairs, *, is_known:
     """
     if method not in {"GET", "HEAD"}:
         return _error(405, "These pages are read with GET", [(b"allow", b"GET, HEAD")])
-    if _is_foreign(dict(headers)):
+    if is_of_another_site(dict(headers)):
         return _error(403, "This server does not serve pages of that Origin")
     if path == METRICS:
         if not is_known:
@@ -77,15 +79,9 @@ def answer_page(seen: Seen, method: str, path: str, headers: Pairs, *, is_known:
     return 200, [*PAGE_HEADERS, _HTML], session_page(session, observes=seen.observes)
 
 
-def _is_foreign(headers: dict[bytes, bytes]) -> bool:
-    """Return whether another site's page makes the request, other than by a link to one of our pages."""
-    site = headers.get(b"sec-fetch-site", b"none")
-    return site not in {b"none", b"same-origin"} and headers.get(b"sec-fetch-dest") != b"document"
-
-
 def _error(status: int, sentence: str, headers: Sequence[tuple[bytes, bytes]] = ()) -> Page:
     body = json.dumps({"error": {"message": sentence, "type": "penstock"}}).encode()
-    return status, [*PAGE_HEADERS, *headers, (b"content-type", b"application/json")], body
+    return status, [*PAGE_HEADERS, *headers, asgi.JSON], body
 
 
 def _frame(lead: str) -> PageFrame:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from penstock.gateway import app
-from penstock.mcp_server.connections import Clocked
-from penstock.mcp_server.listening import serve_app
+from penstock.serving.connections import Clocked
+from penstock.serving.listening import serve_app
 
 if TYPE_CHECKING:
     import socket

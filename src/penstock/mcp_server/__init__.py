@@ -26,7 +26,7 @@ from penstock.text.redaction import redacted
 from penstock.workspace.deadline import READ_SECONDS, WALK_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import mcp_types
     from mcp.server import Server
@@ -34,13 +34,12 @@ if TYPE_CHECKING:
     from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
 
     from penstock.mcp_server.lanes import Lanes
+    from penstock.serving.signals import Serving
     from penstock.store import Store
     from penstock.text.allowance import Allowance
     from penstock.tools import Result, Tool
     from penstock.workspace import Workspace
     from penstock.workspace.own_files import OwnFolder
-
-    Serving = Callable[[Callable[[Callable[[], None]], None]], Coroutine[Any, Any, None]]  # told how to be stopped
 
 # Tools check the same clock and can say how far they got; the server's own limit, this much later, is for what hangs.
 _GRACE_SECONDS = 0.5
@@ -249,7 +248,8 @@ def _over_http(
     tell_url: Callable[[str], None] | None,
 ) -> Serving:
     """Return what serves at an address, where it already listens; `serve` has the arguments."""
-    from penstock.mcp_server import http, listening, token
+    from penstock.mcp_server import http
+    from penstock.serving import listening, token
 
     secret, at = token.load(token_file)
     socket = listening.listen(address, i_know=i_know)
@@ -265,6 +265,8 @@ def _run(serving: Serving) -> int:
     import asyncio
     import gc
 
+    from penstock.serving.signals import until_signal
+
     # A scan holds the interpreter for this long; a read that waits for it five times must not be noticeably slower.
     sys.setswitchinterval(0.001)
     # The modules stay permanently: a collection that visits all of them delays every read by 40 ms.
@@ -273,31 +275,6 @@ def _run(serving: Serving) -> int:
     for name in ("mcp", "uvicorn", "asyncio"):
         logging.getLogger(name).setLevel(logging.ERROR)
     return asyncio.run(until_signal(serving))
-
-
-async def until_signal(serving: Serving) -> int:
-    """Run `serving` to its end and return the exit status: 128 plus the signal number if a signal ended it."""
-    import asyncio
-    import signal
-
-    from penstock.workspace.system import ending_signals
-
-    status, loop = 0, asyncio.get_running_loop()
-    ways_to_stop: list[Callable[[], None]] = []
-
-    def stop(number: int) -> None:
-        nonlocal status
-        status = 128 + number
-        for way in ways_to_stop:
-            way()
-
-    for number in ending_signals():
-        try:
-            loop.add_signal_handler(number, stop, number)
-        except NotImplementedError:  # Windows: a process-wide handler that wakes the loop
-            signal.signal(number, lambda number, _: loop.call_soon_threadsafe(stop, number))
-    await serving(ways_to_stop.append)
-    return status
 
 
 def _confine(workspace: Workspace) -> str:

@@ -16,21 +16,19 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 
 from penstock.mcp_server import frames
-from penstock.mcp_server.listening import ServedNames, serve_app
-from penstock.mcp_server.token import ADMITTED
+from penstock.serving.asgi import JSON, PLAIN, answer
+from penstock.serving.connections import ADMITTED
+from penstock.serving.listening import ServedNames, serve_app
 from penstock.text.http_headers import values_of
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+    from collections.abc import Callable
 
     from mcp.server import Server
     from mcp_types.jsonrpc import JSONRPCRequest
 
-    Message = MutableMapping[str, Any]
-    Receive = Callable[[], Awaitable[Message]]
-    Send = Callable[[Message], Awaitable[None]]
-    App = Callable[[Message, Receive, Send], Awaitable[None]]
+    from penstock.serving.asgi import App, Event, Pair, Pairs, Receive, Send
 
 PATH: Final = "/mcp"
 """The path of the endpoint; every other path is answered with 404."""
@@ -68,7 +66,7 @@ async def serve(
         await serve_app(Gate(manager.handle_request, token=token, host=host, port=port), listening, stop)
 
 
-def client_of(scope: Message) -> str | None:
+def client_of(scope: Event) -> str | None:
     """Return the name that a client of the older era gave itself when it initialized; None for others."""
     name = scope.get(_HOST_KEY)
     return name if isinstance(name, str) else None
@@ -90,9 +88,9 @@ class Gate:
         self._served = ServedNames(host, port)
         self._in_flight = 0
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         """Answer one ASGI request, or refuse it before the application behind sees it."""
-        headers: list[tuple[bytes, bytes]] = scope["headers"]
+        headers: Pairs = scope["headers"]
         if refusal := self._refusal(scope, headers):
             await _refuse(receive, send, headers, *refusal, is_known=ADMITTED in scope)
             return
@@ -102,9 +100,7 @@ class Gate:
         finally:
             self._in_flight -= 1
 
-    def _refusal(
-        self, scope: Message, headers: list[tuple[bytes, bytes]]
-    ) -> tuple[int, str, tuple[bytes, bytes] | None] | None:
+    def _refusal(self, scope: Event, headers: Pairs) -> tuple[int, str, Pair | None] | None:
         """Return why a request is not even read (status, reason and one header); None if it is accepted."""
         # The order matters. Host and Origin come first: a page in a browser that rebinds its DNS name to 127.0.0.1 sends its own
         # name, and learns nothing else. Then the token, so that path, method and load are revealed only to those who may know them.
@@ -138,7 +134,7 @@ class Gate:
             return 413, f"A message has at most {frames.MAX_BYTES} bytes", None
         return None
 
-    def _knows_token(self, headers: list[tuple[bytes, bytes]]) -> bool:
+    def _knows_token(self, headers: Pairs) -> bool:
         """Return whether the one Authorization header holds the token, compared in constant time."""
         if self._token is None:
             return True
@@ -146,7 +142,7 @@ class Gate:
         scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
         return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
 
-    async def _serve(self, scope: Message, receive: Receive, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
+    async def _serve(self, scope: Event, receive: Receive, send: Send, headers: Pairs) -> None:
         """Read the body within its bounds, then pass the request on."""
         from mcp_types.jsonrpc import JSONRPCRequest
 
@@ -163,12 +159,12 @@ class Gate:
                 if not message.get("more_body", False):
                     break
         if reading.cancelled_caught:
-            await _answer(send, 408, b"The body did not come in time", (b"connection", b"close"))
+            await answer(send, 408, b"The body did not come in time", [PLAIN, (b"connection", b"close")])
             return
         try:
             sent = frames.message(bytes(body))
         except frames.BadFrame as bad:
-            await _answer(send, 400, frames.write(bad.answer), (b"content-type", b"application/json"))
+            await answer(send, 400, frames.write(bad.answer), [JSON])
             return
         session = values_of(headers, b"mcp-session-id")
         # The name comes from the client: it tunes the size of results and decides nothing else (`hosts`).
@@ -180,7 +176,7 @@ class Gate:
             _with_session(send, sent) if isinstance(sent, JSONRPCRequest) and sent.method == "initialize" else send,
         )
 
-    async def _pass(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
+    async def _pass(self, scope: Event, body: bytes, receive: Receive, send: Send) -> None:
         """Give the body that was read to the application, and cancel it when the client disconnects.
 
         The application reads the body once and then waits for a disconnect; two cannot both receive, so the waiting is done here
@@ -188,7 +184,7 @@ class Gate:
         """
         replayed = False
 
-        async def replay() -> Message:
+        async def replay() -> Event:
             nonlocal replayed
             if replayed:
                 await anyio.sleep_forever()
@@ -217,7 +213,7 @@ def _with_session(send: Send, initialize: JSONRPCRequest) -> Send:
     written = base64.urlsafe_b64encode(name[:64].encode("utf-8")) if isinstance(name, str) else b""
     session = secrets.token_urlsafe().encode("ascii") + b"." + written.rstrip(b"=")
 
-    async def stamped(message: Message) -> None:
+    async def stamped(message: Event) -> None:
         if message["type"] == "http.response.start" and message["status"] == 200:
             message["headers"] = [*message.get("headers", []), (b"mcp-session-id", session)]
         await send(message)
@@ -237,10 +233,10 @@ def _client_in(session: str) -> str | None:
 async def _refuse(
     receive: Receive,
     send: Send,
-    headers: list[tuple[bytes, bytes]],
+    headers: Pairs,
     status: int,
     reason: str,
-    header: tuple[bytes, bytes] | None = None,
+    header: Pair | None = None,
     *,
     is_known: bool = True,
 ) -> None:
@@ -255,21 +251,12 @@ async def _refuse(
         header: One more header.
         is_known: Whether the sender has the token: only then is there time for a slow body.
     """
-    extra: Iterable[tuple[bytes, bytes]] = (header,) if header else ()
+    said = [PLAIN, (b"connection", b"close"), *([header] if header else [])]
     # The whole answer is sent before waiting for anything of the body. It is not ended yet: closed with bytes unread, a connection
     # is reset, and its sender may see that instead of the answer.
-    await _answer(send, status, reason.encode("utf-8"), (b"connection", b"close"), *extra, is_ended=False)
+    await answer(send, status, reason.encode("utf-8"), said, is_ended=False)
     if not values_of(headers, b"expect"):
         with anyio.move_on_after(_DRAIN_SECONDS if is_known else _STRANGER_DRAIN_SECONDS):
             while (await receive()).get("more_body", False):
                 pass
     await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-async def _answer(send: Send, status: int, body: bytes, *headers: tuple[bytes, bytes], is_ended: bool = True) -> None:
-    """Send a whole response: status, body and headers, text/plain if they name no type."""
-    names = {name for name, _ in headers}
-    kind = [] if b"content-type" in names else [(b"content-type", b"text/plain; charset=utf-8")]
-    length = (b"content-length", str(len(body)).encode("ascii"))
-    await send({"type": "http.response.start", "status": status, "headers": [*kind, length, *headers]})
-    await send({"type": "http.response.body", "body": body, "more_body": not is_ended})

@@ -11,42 +11,39 @@ import asyncio
 from codecs import BOM_UTF8
 from collections import OrderedDict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from penstock.errors import described
-from penstock.mcp_server.connections import ABORT, OF_CONNECTION
 from penstock.mcp_server.http import PATH
 from penstock.relay.asking import ask_names
 from penstock.relay.conversation import Conversation, ToServer
 from penstock.relay.holding import HoldRoom, decided
 from penstock.relay.listing import Names
 from penstock.relay.sse import Events
+from penstock.serving.asgi import JSON, PLAIN, answer
+from penstock.serving.connections import ABORT, OF_CONNECTION
 from penstock.text.http_headers import end_to_end
 from penstock.text.sse import data_of, field_of, with_data
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+    from collections.abc import AsyncIterator, Callable
 
     import httpx2
 
-    from penstock.mcp_server.listening import ServedNames
     from penstock.relay.conversation import GuardResult
     from penstock.relay.holding import Grow
     from penstock.relay.own_tools import OwnTools
     from penstock.relay.upstream import Upstream
+    from penstock.serving.asgi import Event, Pairs, Receive, Send
+    from penstock.serving.listening import ServedNames
 
-    Event = MutableMapping[str, Any]
-    Receive = Callable[[], Awaitable[Event]]
-    Send = Callable[[Event], Awaitable[None]]
-    Pairs = list[tuple[bytes, bytes]]
 
 MAX_SESSIONS = 1_000
 """How many of the hosts' sessions are remembered; beyond that the least recently used is forgotten, and its host's name with it."""
 MAX_EVENTS = 10_000
 """How many positions are remembered at which a stream without a session can be resumed."""
 _SESSION, _LAST_EVENT = b"mcp-session-id", b"last-event-id"
-_PLAIN, _JSON = b"text/plain; charset=utf-8", b"application/json"
 _UNPACKED = frozenset({"gzip", "deflate", "identity"})
 # A body is written in parts: each waits until the host has read most of the previous ones.
 _PART_BYTES = 1 << 18
@@ -92,14 +89,14 @@ class Proxy:
             return
         headers: Pairs = scope["headers"]
         if refusal := self._served.refusal(headers) or self._refused_target(scope):
-            await _answer(send, refusal[0], refusal[1].encode(), _PLAIN)
+            await answer(send, refusal[0], refusal[1].encode(), [PLAIN])
             return
         with self._asked.place() as grow:
             body = await self._body(receive, grow)
             if isinstance(body, bytes):
                 await self._pass_while_there(scope, receive, send, body)
             else:
-                await _answer(send, body[0], body[1].encode(), _PLAIN)
+                await answer(send, body[0], body[1].encode(), [PLAIN])
 
     async def _pass_while_there(self, scope: Event, receive: Receive, send: Send, body: bytes) -> None:
         """Pass a request on, and its answer back, while its host is connected."""
@@ -148,10 +145,10 @@ class Proxy:
         # A batch may contain calls for us and calls for the server. The server gets the rest, and our answers join its own.
         own = await self._own_answers(talk, said)
         if own and not said.forward:
-            await _answer(send, 200, b"[" + own + b"]" if said.own[0].is_in_batch else own, _JSON)
+            await answer(send, 200, b"[" + own + b"]" if said.own[0].is_in_batch else own, [JSON])
             return
         if body and not said.forward:  # the message was only for us
-            await _answer(send, 202, b"", _PLAIN)
+            await answer(send, 202, b"", [PLAIN])
             return
         answered = False
 
@@ -173,7 +170,7 @@ class Proxy:
                 return
             why = f"The server at {self._upstream.origin.decode()} did not answer: {described(error)}"
             self._say(why)
-            await _answer(send, 502, why.encode(), _PLAIN)
+            await answer(send, 502, why.encode(), [PLAIN])
 
     def _conversation(self, headers: Pairs, client: str | None) -> Conversation:
         """Return the conversation of a session, or of a broken stream; a new one for any other request."""
@@ -234,9 +231,9 @@ class Proxy:
         """Return the answers to our calls, separated by commas; empty if there are none."""
         answers = []
         for call in said.own:
-            answer = await asyncio.to_thread(self._own_tools.answer, call)
+            raw = await asyncio.to_thread(self._own_tools.answer, call)
             talk.answered(call)
-            answers.append(answer[1:-1] if call.is_in_batch else answer)
+            answers.append(raw[1:-1] if call.is_in_batch else raw)
         return b",".join(answers)
 
     async def _pass_back(self, response: httpx2.Response, talk: Conversation, own: bytes, send: Send) -> None:
@@ -253,7 +250,8 @@ class Proxy:
         if not response.is_success or not (is_events or is_json or is_nothing):
             own = b""  # that response answers the whole batch
         if own and is_nothing:
-            await _answer(send, 200, b"[" + own + b"]", _JSON, [p for p in headers if not p[0].startswith(b"content-")])
+            others = [pair for pair in headers if not pair[0].startswith(b"content-")]
+            await answer(send, 200, b"[" + own + b"]", [*others, JSON])
             return
         is_json = is_json and not (talk.is_idle and not own)
         parts = response.aiter_raw()
@@ -409,10 +407,3 @@ async def _send_parts(send: Send, body: bytes) -> None:
     for at in range(0, len(body), _PART_BYTES):
         part = body if len(body) <= _PART_BYTES else body[at : at + _PART_BYTES]
         await send({"type": "http.response.body", "body": part, "more_body": True})
-
-
-async def _answer(send: Send, status: int, body: bytes, kind: bytes, more: Pairs | None = None) -> None:
-    """Send an answer of our own."""
-    headers = [*(more or []), (b"content-type", kind), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -21,11 +21,11 @@ from penstock.call import Call
 from penstock.cli import main, queues
 from penstock.cli.answer import dialect_of
 from penstock.cli.queue_page import page_server
-from penstock.mcp_server.listening import ServedNames
 from penstock.scribe.pool import REPLY_TOKENS
 from penstock.scribe.queue import limits
 from penstock.scribe.queue import progress as progress_module
 from penstock.scribe.queue.progress import Cause, MoneyToCome
+from penstock.serving.listening import ServedNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

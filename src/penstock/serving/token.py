@@ -13,8 +13,6 @@ import sys
 from penstock.errors import CallerError
 from penstock.workspace.own_files import OwnFolder, create_own, is_own, read_own, state_folder
 
-ADMITTED = "penstock.admitted"
-"""The key in a request's ASGI scope that marks its sender as having the token."""
 _MIN_CHARACTERS = 32
 
 

@@ -8,17 +8,17 @@ Leaves to others: what is served.
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from penstock.errors import CallerError
-from penstock.mcp_server.addresses import is_address, is_loopback
+from penstock.serving.addresses import is_address, is_loopback
 from penstock.text.http_headers import values_of
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable, Generator
+    from collections.abc import Callable, Generator, Mapping
 
-    App = Callable[[Any, Any, Any], Awaitable[None]]
+    from penstock.serving.asgi import App
 
 _BACKLOG = 256
 
@@ -90,7 +90,7 @@ async def serve_app(
 
     import uvicorn
 
-    from penstock.mcp_server.connections import IDLE_SECONDS, Connection
+    from penstock.serving.connections import IDLE_SECONDS, Connection
 
     # It warns of each line that is not HTTP, without saying who sent it.
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
@@ -172,3 +172,13 @@ class ServedNames:
             return True
         # An address cannot be rebound by DNS; names other than ours can.
         return self._any_address and is_address(host.rpartition(":")[0].strip("[]"))
+
+
+def is_of_another_site(headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether another site's page makes a request, other than by a link to one of our pages.
+
+    Args:
+        headers: Names in lower case, with their values.
+    """
+    site = headers.get(b"sec-fetch-site", b"none")
+    return site not in {b"none", b"same-origin"} and headers.get(b"sec-fetch-dest") != b"document"

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from penstock.mcp_server.addresses import is_loopback
-from penstock.mcp_server.token import ADMITTED
+from penstock.serving.addresses import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+ADMITTED = "penstock.admitted"
+"""The key in a request's ASGI scope that marks its sender as having the token."""
 HEADER_SECONDS = 5.0
 """How long a header may take from its first byte; a timer that restarted at each byte would never expire."""
 STALLED_SECONDS = 30.0
