@@ -10,6 +10,7 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
+from penstock.mcp_server.entries import entry_of
 from penstock.mcp_server.hosts import allowance_for
 from penstock.relay.messages import result_of
 from penstock.text.calls import mcp
@@ -22,30 +23,15 @@ if TYPE_CHECKING:
     from penstock.relay.messages import OwnCall
     from penstock.store import Store
     from penstock.text.allowance import Allowance
-    from penstock.tools import Tool
 
 _ANSWER_SECONDS = 32.0
 """How long calls may take after everything else has ended: as long as the slowest call."""
 _CALLS_AT_ONCE = 8
-# As in `penstock mcp`: if a tool declares it, Claude Code does not also cut its result by tokens.
-_RESULT_CHARS = 50_000
 
 
 def entries(prefix: str) -> bytes:
     """Return our tools as list entries, separated by a comma."""
-    return b",".join(_written(_entry(tool, prefix)) for tool in (PAGE, FIND))
-
-
-def _entry(tool: Tool, prefix: str) -> dict[str, object]:
-    hints = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
-    return {
-        "name": prefix + tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "inputSchema": tool.schema(),
-        "annotations": {"title": tool.title, **hints},
-        "_meta": {"anthropic/maxResultSizeChars": _RESULT_CHARS},
-    }
+    return b",".join(_written(entry_of(tool, prefix)) for tool in (PAGE, FIND))
 
 
 class OwnTools:
