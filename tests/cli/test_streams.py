@@ -48,6 +48,29 @@ def test_a_reader_that_has_gone_is_no_fault(tree: Path, line: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.proves("H-3")
+@pytest.mark.parametrize(("flags", "status"), [(["--yes"], 0), ([], 3)])
+def test_what_was_agreed_to_is_done_though_nobody_reads_the_diff(tmp_path: Path, flags: list[str], status: int) -> None:
+    """`install HOST --yes | head` installs; without --yes nobody agreed, and the status says that nothing was changed."""
+    read, write = os.pipe()
+    os.close(read)
+    command = [*warm_penstock(), "install", "codex", "--mcp", *flags]
+    environment = {**os.environ, "HOME": str(tmp_path), "CODEX_HOME": str(tmp_path)}
+    try:
+        done = subprocess.run(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=write,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(write)
+    assert (done.returncode, (tmp_path / "config.toml").exists()) == (status, status == 0), done.stderr
+
+
 def test_output_is_utf8_in_any_locale(tmp_path: Path) -> None:
     """A name or a line that Latin-1 or a code page does not have neither ends a command nor changes what is passed on."""
     (tmp_path / "übung 😀.txt").write_text("", "utf-8")

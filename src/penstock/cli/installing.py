@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -182,7 +183,9 @@ class _Request:
             said = f"Nothing was changed. {said}"
             return answer.fail("denied", said, plan.instead, answer.REFUSED, as_json=self._as_json)
         if not self._as_json:
-            self._show(plan, nothing)
+            # Nobody may be reading on, as behind `| head`: what --yes agreed to is done all the same, or status 0 would be false.
+            with suppress(BrokenPipeError):
+                self._show(plan, nothing)
         if plan.visible and not self._dry_run and not self._yes and not self._is_agreed():
             said = "Nothing was changed: there is no terminal to ask on."
             return answer.fail("denied", said, self._with_yes, answer.REFUSED, as_json=self._as_json)
