@@ -192,6 +192,10 @@ def test_what_is_no_session_is_named(home: Path, capsys: pytest.CaptureFixture[s
     assert main(["inspect", "notes.txt"]) == 2
     assert "notes.txt is not a session of claude, codex, gemini" in capsys.readouterr().err
     assert main(["inspect", "no-such-file"]) == 4
+    said = "There is no file no-such-file, and no session has an ID that begins with it. Those that are here: penstock inspect"
+    assert said in capsys.readouterr().err
+    assert main(["rescue", "abcd"]) == 4
+    assert "no session has an ID (at least 6 characters of one) that begins with it" in capsys.readouterr().err
     assert main(["inspect", "."]) == 3
     assert ". is a folder" in capsys.readouterr().err
     assert main(["inspect", "/dev/null"]) == 3

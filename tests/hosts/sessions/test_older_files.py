@@ -85,7 +85,7 @@ def test_a_folder_above_a_session_does_not_name_it(tmp_path: Path) -> None:
     away.mkdir(parents=True)
     codex(away / f"rollout-2026-11-23T17-35-00-{ID}.jsonl")
     for word in ("archived_sessions", ".codex", tmp_path.name):
-        with pytest.raises(FileNotFoundError):
+        with pytest.raises(CallerError, match="no session has an ID that begins with it"):
             session_named(word, {"HOME": str(tmp_path)})
 
 
@@ -136,7 +136,7 @@ def test_without_the_extra_it_is_said_what_would_work(
     monkeypatch.setenv("CODEX_HOME", str(tmp_path))
     main(["inspect", "codex"])
     assert f"Not read: {path}" in capsys.readouterr().out
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(CallerError, match="no session has an ID that begins with it"):
         session_named(ID, {"CODEX_HOME": str(tmp_path)})
     with pytest.raises(CallerError, match=r"penstock\[zst\].*zstd -d"):
         host_of(str(path))

@@ -71,7 +71,7 @@ def session_named(name: str, environment: Mapping[str, str]) -> NamedSession:
 
     Raises:
         OSError: There is no such file, or it cannot be opened.
-        CallerError: It is not a session of a known host, or the id matches several.
+        CallerError: It names no session, or several, or a file that is not a session of a known host.
     """
     path = name
     if not os.path.lexists(name) and len(name) >= _ID_CHARS and os.sep not in name:
@@ -85,6 +85,10 @@ def session_named(name: str, environment: Mapping[str, str]) -> NamedSession:
                 f"{len(found)} sessions have {escape.clip(name)} in their names, such as {escape.clip(found[0])}."
             )
         path = found[0] if found else name
+    if os.sep not in path and not os.path.lexists(path):
+        short = f" (at least {_ID_CHARS} characters of one)" if len(name) < _ID_CHARS else ""
+        said = f"There is no file {escape.clip(name)}, and no session has an ID{short} that begins with it."
+        raise CallerError(f"{said} Those that are here: penstock inspect") from FileNotFoundError(path)
     if os.path.isdir(path):
         said = f"{escape.clip(path)} is a folder. The sessions that are here: penstock inspect"
         raise CallerError(said) from IsADirectoryError(path)
