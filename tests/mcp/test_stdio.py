@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -9,8 +10,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
 import pytest
+from mcp.shared.message import SessionMessage
+from mcp_types.jsonrpc import JSONRPCNotification, JSONRPCResponse
 from tests.mcp.conftest import Wire, call, our_server
+
+from penstock.mcp_server import stdio
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,6 +147,35 @@ def test_a_cancelled_call_is_not_answered_and_frees_its_place(lasting_doubles: W
     started = time.monotonic()
     assert lasting_doubles.ask("tools/call", 3, name="scan", arguments={"seconds": 0})["id"] == 3
     assert time.monotonic() - started < 20
+
+
+def test_an_answer_that_was_under_way_when_its_call_was_cancelled_is_not_written() -> None:
+    """The session may have the result already; other answers, and messages that answer nothing, go out as before."""
+
+    async def written() -> list[bytes]:
+        (incoming, client_out), (client_in, outgoing) = os.pipe(), os.pipe()
+        pipe = stdio._Pipe(incoming, outgoing)
+        for number in (1, 2):
+            pipe._message(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}' % number)
+        pipe._message(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}')
+        to_client, from_session = anyio.create_memory_object_stream[SessionMessage](3)
+        for message in (
+            JSONRPCResponse(jsonrpc="2.0", id=1, result={}),
+            JSONRPCNotification(jsonrpc="2.0", method="notifications/message"),
+            JSONRPCResponse(jsonrpc="2.0", id=2, result={}),
+        ):
+            to_client.send_nowait(SessionMessage(message))
+        to_client.close()
+        await pipe.take(from_session)
+        await pipe.flush()
+        os.close(client_out)
+        lines = os.read(client_in, 1 << 16).splitlines()
+        for descriptor in (client_in, outgoing):
+            os.close(descriptor)
+        return lines
+
+    lines = [json.loads(line) for line in asyncio.run(written())]
+    assert [line.get("id") for line in lines] == [None, 2]
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])

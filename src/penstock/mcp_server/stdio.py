@@ -115,7 +115,11 @@ class _Pipe:
         """Pass messages of the session to the writing thread."""
         async with from_session:
             async for item in from_session:
-                self._put(item.message.model_dump(by_alias=True, exclude_unset=True))
+                message = item.message.model_dump(by_alias=True, exclude_unset=True)
+                # The call had its result when its cancellation came. Nobody waits for that any more: a client may take an answer to
+                # an id that it has forgotten for a fault of the connection, and close it.
+                if "method" in message or (type(message.get("id")), message.get("id")) in self._unanswered:
+                    self._put(message)
 
     async def flush(self) -> None:
         """Give written messages `_FLUSH_SECONDS` to leave, then give up: the reader may have stopped reading."""
