@@ -237,3 +237,13 @@ def test_no_bin_is_ever_overfull(
     assert sorted(at for _, inside in stayed for at in inside) == list(range(len(items)))
     for _, held in stayed:
         assert room.holds(sum(items[at].size for at in held), sum(items[at].answers for at in held))
+
+
+@pytest.mark.proves("C-11")
+def test_one_bin_in_twenty_more_than_the_fewest_is_taken_for_what_is_tied() -> None:
+    """25 clusters of 24 items fit into 24 bins of 25 if one of them is torn into all gaps: they get a bin each."""
+    items = [PackedItem(1.0)] * 600
+    ties: Ties = {(at, at + 1): 1 for at in range(599) if at % 24 != 23}
+    bins = pack(items, ties, BinRoom(25))
+    assert [len(set(bins[first : first + 24])) for first in range(0, 600, 24)] == [1] * 25
+    assert max(bins) == 24
