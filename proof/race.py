@@ -54,42 +54,55 @@ def _slot(pair: int) -> int:
 
 
 @contextmanager
-def attacked(pairs: tuple[int, ...]) -> Iterator[Field]:
-    """A tree whose pairs are being swapped, until the block ends."""
+def planted() -> Iterator[str]:
+    """A root with pairs to swap, and what lies outside it."""
     with folder("race") as base:
         root = os.path.join(base, "root")
         plant(base, root)
-        counter_file = os.path.join(base, "counters")
-        with open(counter_file, "wb") as file:
-            file.write(b"\0" * mmap.PAGESIZE)
-        with open(counter_file, "r+b") as file:
-            page = mmap.mmap(file.fileno(), mmap.PAGESIZE)
-        counters = memoryview(page).cast("Q")
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-I", "-S", _ATTACKER, root, counter_file, str(_slot(pair)), *PAIRS[pair]],
-            )
-            for pair in pairs
-        ]
-        try:
-            field_ = Field(root, counters)
-            end = time.monotonic() + 20
-            while not all(field_.swaps(pair) for pair in pairs):
-                if time.monotonic() > end or any(process.poll() is not None for process in processes):
-                    raise RuntimeError("the attackers did not start: renameat2 with RENAME_EXCHANGE is needed")
-                time.sleep(0.005)
-            with _apart(processes):
-                yield field_
-        finally:
-            counters[0] = 1
-            for process in processes:
-                try:
-                    process.wait(5)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
-            counters.release()
-            page.close()
+        yield root
+
+
+@contextmanager
+def attacked(pairs: tuple[int, ...]) -> Iterator[Field]:
+    """A root whose pairs are being swapped, until the block ends."""
+    with planted() as root, swapping(root, pairs) as field_:
+        yield field_
+
+
+@contextmanager
+def swapping(root: str, pairs: tuple[int, ...]) -> Iterator[Field]:
+    """The pairs of a planted root are being swapped, until the block ends."""
+    counter_file = os.path.join(os.path.dirname(root), "counters")
+    with open(counter_file, "wb") as file:
+        file.write(b"\0" * mmap.PAGESIZE)
+    with open(counter_file, "r+b") as file:
+        page = mmap.mmap(file.fileno(), mmap.PAGESIZE)
+    counters = memoryview(page).cast("Q")
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-I", "-S", _ATTACKER, root, counter_file, str(_slot(pair)), *PAIRS[pair]],
+        )
+        for pair in pairs
+    ]
+    try:
+        field_ = Field(root, counters)
+        end = time.monotonic() + 20
+        while not all(field_.swaps(pair) for pair in pairs):
+            if time.monotonic() > end or any(process.poll() is not None for process in processes):
+                raise RuntimeError("the attackers did not start: renameat2 with RENAME_EXCHANGE is needed")
+            time.sleep(0.005)
+        with _apart(processes):
+            yield field_
+    finally:
+        counters[0] = 1
+        for process in processes:
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        counters.release()
+        page.close()
 
 
 @contextmanager
@@ -251,9 +264,10 @@ def tools_under_race(confinement: str, *, calls: int, seconds: float, seed: int)
 def server_under_race(*, calls: int, seconds: float, seed: int) -> Outcome:
     """Every tool through a server over standard input and output, with Landlock if the kernel has it."""
     outcome = Outcome()
-    with attacked((0, 1, 2, 3)) as field_, Stdio(field_.root) as face:
-        face.call("view", {"file_path": "nothing"})
-        _ask(face.call, field_, outcome, calls, seconds, seed)
+    with planted() as root, Stdio(root) as face:
+        face.call("view", {"file_path": "nothing"})  # until it has begun, attackers would take the processors from it
+        with swapping(root, (0, 1, 2, 3)) as field_:
+            _ask(face.call, field_, outcome, calls, seconds, seed)
     return outcome
 
 
