@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 from playwright.sync_api import sync_playwright  # type: ignore[import-not-found]
 
-from tests.inspection.drive_page import FAULTS, FLAGS, SHAPES, TWO_SHAPES, WIDTHS, Seen
+from tests.inspection.drive_page import FAULTS, FLAGS, TWO_SHAPES, WIDTHS, Seen, give_shape
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -115,18 +115,18 @@ def main(chromium: str, url: str, token: str, *picture: str) -> None:
         page.click(".sessions a")
         told["plain"]["chart"] = page.locator("#chart").is_visible()
 
-        for shape in TWO_SHAPES:
-            width, scheme = SHAPES[shape]
-            page = plain.watch(browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme))
-            for name in ("overview", "session"):
-                if name == "overview":
-                    page.goto(f"{url}/~{token}/penstock/")
-                else:
-                    page.click(".sessions a")
-                    page.wait_for_selector("#chart")
+        page = plain.watch(browser.new_page())
+        for name in ("overview", "session"):
+            give_shape(page, TWO_SHAPES[0])
+            if name == "overview":
+                page.goto(f"{url}/~{token}/penstock/")
+            else:
+                page.click(".sessions a")
+                page.wait_for_selector("#chart")
+            for shape in TWO_SHAPES:
+                give_shape(page, shape)
                 told["shapes"][f"{name} {shape}"] = page.evaluate(WIDTHS)
                 told["faults"][f"{name} {shape}"] = page.evaluate(FAULTS)
-            page.close()
         for path in picture:
             page = browser.new_page(viewport={"width": 1180, "height": 900})
             page.goto(f"{url}/~{token}/penstock/")

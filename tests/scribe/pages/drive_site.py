@@ -103,7 +103,8 @@ def looked_at(site: str) -> list[Path]:
 
 def opened(page: Page, address: str) -> None:
     """Go to a page, and wait until its script has built it."""
-    page.goto("about:blank")  # else an address that differs only in its anchor would load nothing
+    if page.url.partition("#")[0] == address.partition("#")[0]:
+        page.goto("about:blank")  # else an address that differs only in its anchor would load nothing
     page.goto(address)
     page.wait_for_selector(TOLD, state="attached")
 
@@ -168,9 +169,8 @@ def copied(page: Page, index: str) -> dict[str, Any]:
     return {**told, "line": line.text_content(), "in_view": line.evaluate(IN_VIEW)}
 
 
-def cited(page: Page, program: str) -> dict[str, Any]:
-    """Follow a citation, which opens the folded listing at its line."""
-    opened(page, program)
+def cited(page: Page) -> dict[str, Any]:
+    """Follow a citation of a program's page, which opens the folded listing at its line."""
     folded = page.locator("#lines").get_attribute("open") is None and page.locator("#lines li").count() == 0
     link = page.locator("a.at").nth(5)
     target = link.get_attribute("href") or ""
@@ -181,9 +181,8 @@ def cited(page: Page, program: str) -> dict[str, Any]:
     return {"folded": folded, "in_view": line.evaluate(IN_VIEW), "marked": page.locator("li.target").count()}
 
 
-def ordered(page: Page, index: str) -> dict[str, Any]:
-    """Sort a column by its numbers, in both directions."""
-    opened(page, index)
+def ordered(page: Page) -> dict[str, Any]:
+    """Sort a column of the first page by its numbers, in both directions."""
     table = page.locator("section[aria-labelledby=programs] table")
     button, cells = table.locator("th button").filter(has_text="Lines"), "tbody td:nth-child(4)"
     button.click()
@@ -193,9 +192,8 @@ def ordered(page: Page, index: str) -> dict[str, Any]:
     return {"up": up, "down": down, "says": table.locator("th[aria-sort]").get_attribute("aria-sort")}
 
 
-def explored(page: Page, program: str) -> dict[str, Any]:
+def explored(page: Page) -> dict[str, Any]:
     """Go from a program into the estate's graph: deeper, without a kind, larger; then list what touches a field, by keyboard."""
-    opened(page, program)
     calls = page.locator("section[aria-labelledby=calls]")
     calls.get_by_role("button", name="Further around").click()
     calls.locator("rect.main").wait_for()
@@ -220,7 +218,6 @@ def explored(page: Page, program: str) -> dict[str, Any]:
 
 def turned(page: Page, program: str) -> dict[str, Any]:
     """In a long table, open the next page, filter the rows by a word, and find a row of a later page by its address."""
-    opened(page, program)
     data = page.locator("section[aria-labelledby=paragraphs]")
     said = [data.locator("[role=status]").inner_text()]
     data.get_by_role("button", name="Next").click()
@@ -235,9 +232,8 @@ def turned(page: Page, program: str) -> dict[str, Any]:
 
 
 def coloured(page: Page, index: str) -> list[str]:
-    """Return the colours: light, then dark, and still dark on the next page."""
+    """Return the colours: light, then dark, and still dark when the page is loaded again."""
     background = "() => getComputedStyle(document.body).backgroundColor"
-    opened(page, index)
     seen = [page.evaluate(background)]
     page.locator("#theme").click()
     seen.append(page.evaluate(background))
@@ -256,10 +252,10 @@ def plain(browser: Browser, seen: Seen, program: str) -> dict[str, Any]:
     }
 
 
-def narrow(browser: Browser, seen: Seen, site: str) -> dict[str, Any]:
+def narrow(page: Page, site: str) -> dict[str, Any]:
     """On a phone, check that only tables and drawings scroll sideways, and that a box of each drawing is in view at once."""
     told: dict[str, Any] = {"drawings": []}
-    page = seen.watch(browser.new_page(viewport={"width": 390, "height": 800}))
+    page.set_viewport_size({"width": 390, "height": 800})
     for path in looked_at(site):
         page.goto(f"file://{path}")
         page.wait_for_selector(TOLD, state="attached")
@@ -269,7 +265,7 @@ def narrow(browser: Browser, seen: Seen, site: str) -> dict[str, Any]:
 
 
 def main(chromium: str, site: str, hostile: str, picture: str = "") -> None:
-    index, program = f"file://{site}/index.html", f"file://{site}/programs/MWB020.html"
+    index, program, large = (f"file://{site}/{name}.html" for name in ("index", "programs/MWB020", "programs/MWRATE"))
     seen, acted = Seen(), []
     told: dict[str, Any] = {}
     with sync_playwright() as playwright:
@@ -277,28 +273,33 @@ def main(chromium: str, site: str, hostile: str, picture: str = "") -> None:
         page = seen.watch(browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light"))
         told["searched"] = searched(page, index)
         told["copied"] = copied(page, index)
-        told["cited"] = cited(page, program)
-        told["ordered"] = ordered(page, index)
-        for name, address in (("index", index), ("program", program), ("large", program.replace("MWB020", "MWRATE"))):
-            opened(page, address)
-            told[f"drawn_{name}"] = page.evaluate(BOXES)
-        told["apart"] = page.evaluate(APART)
-        told["alike"] = page.evaluate(ALIKE)
-        told["explored"] = explored(page, program)
-        told["turned"] = turned(page, program.replace("MWB020", "MWRATE"))
+        # What needs no page of its own is done on one that is open: most of what this program takes is loading pages.
+        opened(page, program)
+        told["drawn_program"] = page.evaluate(BOXES)
+        told["explored"] = explored(page)
+        opened(page, program)
+        told["cited"] = cited(page)
+        opened(page, large)
+        told["drawn_large"] = page.evaluate(BOXES)
+        told["turned"] = turned(page, large)
         opened(page, program.replace("MWB020", "MWI010"))
         told["values"] = page.evaluate(
             "() => [...document.querySelectorAll('td code')].map((value) => value.innerText)"
         )
+        opened(page, index)
+        told["drawn_index"] = page.evaluate(BOXES)
+        told["ordered"] = ordered(page)
+        told["apart"] = page.evaluate(APART)
+        told["alike"] = page.evaluate(ALIKE)
         told["coloured"] = coloured(page, index)
         told["plain"] = plain(browser, seen, program)
-        told["narrow"] = narrow(browser, seen, site)
         for path in looked_at(hostile):
             page.goto(f"file://{path}#%")  # which no program escapes so
             page.wait_for_selector(TOLD, state="attached")
             page.fill("#find", "x")
             page.wait_for_selector("#found *")
             acted.append(page.evaluate("() => [window.acted ?? null, document.images.length]"))
+        told["narrow"] = narrow(page, site)
         if picture:
             page = browser.new_page(viewport={"width": 1280, "height": 1060}, color_scheme="light")
             opened(page, index)
