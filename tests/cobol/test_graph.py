@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import sys
+import tracemalloc
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -2426,3 +2428,35 @@ def test_a_call_says_how_many_arguments_it_passes_if_the_program_takes_another_n
     )
     calls = {(str(one.target), one.certainty, one.why) for one in graph.drawn if one.verb == "calls"}
     assert calls == {("B", "is", "line 6 passes 1 and it takes 2"), ("C", "is", "")}
+
+
+@pytest.mark.proves("C-17")
+def test_programs_that_call_each_other_in_a_row_take_memory_by_their_number() -> None:
+    """The calls that lead to each are kept as a step behind the one before, not as a list of all."""
+
+    def peak(programs: int) -> int:
+        part = parts_of({"a.cbl": b"       PROGRAM-ID. A.\n       PROCEDURE DIVISION.\n           CALL 'B'.\n"})[0][0]
+        (call,) = part.edges
+        last = parts_of({"z.cbl": sources.with_file("Z").encode()})[0][0]
+        names = [f"P{number}" for number in range(programs)]
+        row = [
+            part._replace(
+                name=name,
+                path=f"{name}.cbl",
+                entries=tuple(one._replace(name=name) for one in part.entries),
+                edges=(call._replace(source=call.source._replace(name=name), target=call.target._replace(name=after)),),
+            )
+            for name, after in pairwise([*names, "Z"])
+        ]
+        job = member("j.jcl", "jcl", b"//J JOB\n//S EXEC PGM=P0\n//DD1 DD DSN=BILLS,DISP=SHR\n")
+        tracemalloc.start()
+        try:
+            graph = EstateGraph([*row, last], [job])
+            found = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        (bound,) = [one for one in graph.drawn if one.verb == "bound to"]
+        assert len(bound.citations) > programs
+        return found
+
+    assert peak(2_000) < 2.4 * peak(1_000)

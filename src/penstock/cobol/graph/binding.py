@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..estate.jcl import OF_A_VARIABLE
 from ..program import key
@@ -32,6 +32,28 @@ _DIRECTED = "each call here directs the file to another"
 _SET = "a script sets the variable that names the file"
 _CALLED = "it is the file of a program that may be called"
 _ELSEWHERE = "only the SELECT names it, and programs in other folders have a file of that name"
+
+
+class _Called(NamedTuple):
+    """A program that another one calls, at some depth."""
+
+    call: EstateEdge
+    """The last of the calls that lead to it."""
+    certainty: Certainty
+    above: _Called | None
+    """The program that has this call; None for the one with which the calls begin."""
+
+    def edge(self) -> EstateEdge:
+        """Return the calls as one edge, which cites each of them.
+
+        Only the programs with a file that is wanted are asked: chains kept for all would be as long as the calls are deep.
+        """
+        cited: list[CitedLine] = []
+        one: _Called | None = self
+        while one is not None:
+            cited.append(one.call.citations[0])
+            one = one.above
+        return self.call._replace(certainty=self.certainty, citations=tuple(reversed(cited)))
 
 
 class Binding:
@@ -71,7 +93,7 @@ class Binding:
         self._numbers = {part.name: number for number, part in enumerate(parts) if part.kind == "program"}
         self._calls: dict[str, list[EstateEdge]] = {}
         """The calls of each program to programs that are here."""
-        self._below: dict[str, dict[int, EstateEdge]] = {}
+        self._below: dict[str, dict[int, _Called]] = {}
         """What `_called_by` has found."""
 
     def add(self, all_jobs: Iterable[jobs.EstateJob]) -> None:
@@ -195,21 +217,23 @@ class Binding:
             for caller in sorted(own):
                 below = self._called_by(self._parts[caller].name)
                 for number in sorted(below.keys() & having - own):
-                    yield number, below[number] if is_sure else below[number]._replace(certainty="may")
+                    edge = below[number].edge()
+                    yield number, edge if is_sure else edge._replace(certainty="may")
 
-    def _called_by(self, program: str) -> dict[int, EstateEdge]:
-        """Return the programs that one calls, at any depth, each with the calls that lead there as one edge, the surest."""
+    def _called_by(self, program: str) -> dict[int, _Called]:
+        """Return the programs that one calls, at any depth, each by the surest calls that lead there."""
         if program not in self._below:
             found = self._below[program] = {}
             sures: tuple[Certainty, ...] = ("is", "may")
             for sure in sures:
-                waiting = [(program, ()), *((edge.target.name, edge.citations) for edge in found.values())]
-                for caller, cited in waiting:
+                waiting: list[tuple[str, _Called | None]] = [(program, None)]
+                waiting += [(one.call.target.name, one) for one in found.values()]
+                for caller, above in waiting:
                     for call in self._calls.get(caller, ()):
                         number = self._numbers[call.target.name]
                         if number not in found and call.certainty in ("is", sure):
-                            found[number] = call._replace(certainty=sure, citations=(*cited, call.citations[0]))
-                            waiting.append((call.target.name, found[number].citations))
+                            found[number] = _Called(call, sure, above)
+                            waiting.append((call.target.name, found[number]))
         return self._below[program]
 
     def _bind_files(self, use: jobs.StepDataSet, number: int, files: Sequence[FileBinding], doubt: str) -> None:
