@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import Ended
-from penstock.hosts import HOOK_NAMES, hook_host
+from penstock.hosts import HOOK_NAMES, hook_host, verbatim_json
 from penstock.hosts import hook as hooks
 from penstock.hosts.claude import CLAUDE
 from penstock.hosts.codex import CODEX
@@ -512,6 +512,13 @@ def test_invalid_json_is_never_printed(opened: Opened) -> None:
     """Python reads and writes `Infinity`, which no host reads."""
     printed = Hook(CLAUDE, opened, CommandLine).answer(raw(bash(FLOOD)).replace(b"false", b"Infinity", 1))
     assert list(json.loads(printed)) == ["systemMessage"]
+
+
+@pytest.mark.parametrize("wrong", [b"1%s", b"-%s", b"%s5", b"%s%s"])
+def test_what_is_wrong_next_to_a_deep_value_is_not_read_as_a_number(wrong: bytes) -> None:
+    """A number stands in for a deep value: together with a digit beside it, it would be another number."""
+    with pytest.raises(ValueError, match="Expecting"):
+        verbatim_json.read_shallow(b"[" * 100 + wrong.replace(b"%s", b"[1]") + b"]" * 100)
 
 
 @pytest.mark.proves("H-1")

@@ -71,7 +71,7 @@ def read_shallow(raw: bytes) -> Any:
             level -= 1
             if level == _MAX_LEVELS:
                 stand_in = f"{len(deep)}{exponent}"
-                pieces += [text[at:begin], stand_in]
+                pieces += [text[at:begin], f" {stand_in} "]  # apart from a digit that is wrong there
                 at = found.end()
                 deep[stand_in] = Verbatim(text[begin:at])
     return json.loads(
