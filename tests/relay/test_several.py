@@ -114,6 +114,19 @@ def test_lists_have_all_pages_of_all_servers(tmp_path: Path) -> None:
     assert [entry["name"] for entry in json.loads(got.raw)["result"]["tools"]][:2] == ["one", "two"]
 
 
+@pytest.mark.parametrize(
+    "cursor", [b"9" * 5_000, b"[" * 20_000 + b"]" * 20_000, b'"\xff"'], ids=["digits", "levels", "bytes"]
+)
+def test_a_server_whose_next_page_nobody_can_ask_for_is_left_out_of_a_list(cursor: bytes, tmp_path: Path) -> None:
+    """The host would otherwise wait forever for the tools of all servers."""
+    talk = board(tmp_path, "a", "b")
+    first, second = ids_of(talk.from_host(request("tools/list", 5)))
+    page = answer({"tools": [tool("one")], "nextCursor": "CURSOR"}, first).replace(b'"CURSOR"', cursor)
+    assert talk.from_server(0, page) == []
+    (got,) = talk.from_server(1, answer({"tools": [tool("two")]}, second))
+    assert next(entry["name"] for entry in json.loads(got.raw)["result"]["tools"]) == "two"
+
+
 def test_a_call_before_any_list_asks_for_the_list_first(tmp_path: Path) -> None:
     """A host may know its tools from an earlier day; requests made meanwhile are not lost."""
     talk = board(tmp_path, "a", "b")
@@ -233,6 +246,35 @@ def test_no_server_answers_for_another_that_all_were_asked(tmp_path: Path) -> No
     talk.from_host(request("resources/read", first, uri="x:"))  # goes to a, under an id like ours
     (got,) = talk.from_server(0, answer({"tools": [tool("x")]}, first))
     assert [entry["name"] for entry in json.loads(got.raw)["result"]["tools"]][:2] == ["x", "y"]
+
+
+@pytest.mark.proves("Y-3")
+@pytest.mark.parametrize("number", [5, "5"])
+def test_no_server_answers_what_we_answer(number: object, tmp_path: Path) -> None:
+    """A request to all servers, and a call of a tool of ours: one server could otherwise make up what the host is told."""
+    talk = board(tmp_path, "a", "b")
+    first, second = ids_of(talk.from_host(request("tools/list", 5)))
+    assert talk.from_server(1, answer({"tools": [tool("made_up")]}, number)) == []
+    talk.from_server(0, answer({"tools": [tool("x")]}, first))
+    (got,) = talk.from_server(1, answer({"tools": [tool("y")]}, second))
+    assert [entry["name"] for entry in json.loads(got.raw)["result"]["tools"]][:2] == ["x", "y"]
+    (own,) = talk.from_host(call("ctx_find", 5, handle="h", pattern="p"))
+    assert talk.from_server(1, answer(text_result("made up"), number)) == []
+    assert own.own is not None
+    assert talk.answered(own.own)
+
+
+def test_two_servers_that_are_asked_under_one_id_both_answer(tmp_path: Path) -> None:
+    """The protocol forbids it, but a host may do it; 1 and 1.0 are one id as well. A cancellation goes to both."""
+    talk = board(tmp_path, "a", "b")
+    listed(talk, [tool("x")], [tool("y")])
+    talk.from_host(call("x", 1))
+    talk.from_host(call("y", 1.0))
+    cancelled = line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    assert [out.to for out in talk.from_host(cancelled)] == [0, 1]
+    for server in (0, 1):
+        (back,) = talk.from_server(server, answer(text_result("x"), 1))
+        assert (back.to, back.raw) == (HOST, answer(text_result("x"), 1))
 
 
 def test_a_question_that_a_server_takes_back_is_taken_back_at_the_host(tmp_path: Path) -> None:

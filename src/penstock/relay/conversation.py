@@ -140,6 +140,11 @@ class Conversation:
             pass
         return []
 
+    @property
+    def own_calls(self) -> frozenset[Id]:
+        """The ids of calls of our tools that are unanswered."""
+        return frozenset(self._own)
+
     def answered(self, call: OwnCall) -> bool:
         """Note that a call of ours has been answered. Returns whether anybody still waits for it."""
         is_awaited = call.id in self._own

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from penstock.relay.messages import Beginning
 
 _RETRY_SECONDS = 1.0
-_LEAST_RETRY_SECONDS, _MOST_RETRY_SECONDS = (
-    0.1,
-    30.0,
-)  # whatever a server says: a stream that ends at once is no busy loop
+# Whatever a server says: a stream that ends at once is no busy loop.
+_LEAST_RETRY_SECONDS, _MOST_RETRY_SECONDS = 0.1, 30.0
 
 
 class Events:

@@ -92,7 +92,7 @@ class Switchboard:
         self._talks = [Conversation(guard, self._names, server=name) for name in server_names]
         self._desk = Conversation(guard, self._names)
         self._living = set(range(len(server_names)))
-        self._asked: dict[Id, tuple[int, bytes]] = {}
+        self._asked: dict[tuple[int, Id], bytes] = {}  # by server: a host may ask two under one id, and each answers
         self._gatherings: dict[str, tuple[_Gathering, int]] = {}
         self._silent: set[int] = set()
         self._patience_seconds = PATIENCE_SECONDS
@@ -188,7 +188,7 @@ class Switchboard:
         if server not in self._living or message.id is None:
             yield _error(message.id_json, _GONE, f"The server {self._server_names[server]} has ended")
             return
-        self._asked[message.id] = (server, message.id_json)
+        self._asked[server, message.id] = message.id_json
         yield Out(server, self._talks[server].from_client(raw).forward.strip() + b"\n")
 
     def _notified(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
@@ -202,8 +202,7 @@ class Switchboard:
             if number in self._listening:
                 servers = sorted(self._listening.pop(number)[2])
             else:
-                asked = self._asked.get(number) if number is not None else None
-                servers = [asked[0]] if asked is not None else []
+                servers = [server for server in servers if (server, number) in self._asked]
         yield from (Out(server, raw + b"\n") for server in servers)
 
     def _answer_to_server(self, raw: bytes, message: RpcMessage) -> Iterator[Out]:
@@ -229,9 +228,9 @@ class Switchboard:
         # server, and a request to all that only it has not answered.
         self._living.discard(server)
         outs: list[Out] = []
-        for number, (asked, id_json) in list(self._asked.items()):
+        for (asked, number), id_json in list(self._asked.items()):
             if asked == server:
-                del self._asked[number]
+                del self._asked[asked, number]
                 outs.append(_error(id_json, _GONE, f"The server {self._server_names[server]} has ended"))
         for number, (_, message, left) in list(self._listening.items()):
             left.discard(server)
@@ -285,7 +284,7 @@ class Switchboard:
             return
         if self._is_asked_elsewhere(server, message.id):
             return
-        if message.id is not None and self._asked.pop(message.id, None) is None and key.startswith(_THEIRS):
+        if message.id is not None and self._asked.pop((server, message.id), None) is None and key.startswith(_THEIRS):
             return  # an answer that nobody waits for any more
         if (
             b'"taskId"' in raw
@@ -298,13 +297,14 @@ class Switchboard:
         yield Out(HOST, self._talks[server].from_server(raw) + b"\n")
 
     def _is_asked_elsewhere(self, server: int, number: Id | None) -> bool:
-        """Return whether only other servers were asked under an id, or under one that clients take for the same."""
-        if number is None:
+        """Return whether only others were asked under an id, or under one that clients take for the same: other servers, or we."""
+        if number is None or (server, number) in self._asked:
             return False
-        if number in self._asked:
-            return self._asked[number][0] != server
-        alike = {asked for other, (asked, _) in self._asked.items() if as_number(other) == as_number(number)}
-        return bool(alike) and server not in alike
+        ours = {*(one.message.id for one, _ in self._gatherings.values()), *self._desk.own_calls}
+        asked = [*self._asked, *((HOST, other) for other in ours if other is not None)]
+        those = {who for who, other in asked if other == number}
+        those = those or {who for who, other in asked if as_number(other) == as_number(number)}
+        return bool(those) and server not in those
 
     def _as_of(self, server: int, raw: bytes, message: RpcMessage) -> bytes:
         """Return a server's request or notification under ids that no other server has: its own, or that of a request it
@@ -380,13 +380,17 @@ class Switchboard:
         result = message.result
         if not isinstance(result, Object):
             gathering.errors.append((raw, message))
-        else:
+        elif gathering.method not in LISTS or is_last_page(raw, result):
             gathering.answers.append(ServerAnswer(server, raw, result))
-            if gathering.method in LISTS and not is_last_page(raw, result):
-                cursor = result.get("nextCursor")
-                if cursor is not None:
-                    yield self._ask(gathering, server, _next_page(gathering.request, raw[cursor.start : cursor.end]))
-                    return
+        else:
+            try:
+                page = _next_page(gathering.request, raw, result)
+            except (ValueError, RecursionError):  # a cursor of more digits or levels than can be sent back
+                gathering.errors.append((raw, message))
+            else:
+                gathering.answers.append(ServerAnswer(server, raw, result))
+                yield self._ask(gathering, server, page)
+                return
         gathering.waiting.discard(server)
         yield from self._finished(gathering)
 
@@ -462,8 +466,9 @@ def _relisted(raw: bytes, message: RpcMessage, method: str) -> bytes:
     return json.dumps(asked).encode()
 
 
-def _next_page(request: bytes, cursor: bytes) -> bytes:
-    """Return a request for the next page of a list."""
-    asked = json.loads(request)
-    asked["params"] = {**(asked.get("params") or {}), "cursor": json.loads(cursor)}
+def _next_page(request: bytes, raw: bytes, result: Object) -> bytes:
+    """Return a request for the page of a list that follows a result."""
+    asked, cursor = json.loads(request), result.get("nextCursor")
+    following = None if cursor is None else json.loads(raw[cursor.start : cursor.end])
+    asked["params"] = {**(asked.get("params") or {}), "cursor": following}
     return json.dumps(asked).encode()
