@@ -598,7 +598,7 @@ def test_a_comment_of_sql_is_no_code() -> None:
         "    DISPLAY '-- EXEC SQL' '/*'",
         "    EXEC SQL",
         "      -- it's old: DELETE FROM T",
-        "      SELECT A /* isn't it */ INTO :A--B -- END-OF-LIST",
+        "      SELECT A /* isn't it */ INTO :A--B-- END-OF-LIST",
         "      /* FROM OLDER",
         "         WHERE :C */",
         "      FROM T WHERE B = '/* -- */' END-EXEC",

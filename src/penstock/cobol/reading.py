@@ -71,8 +71,9 @@ _EMBEDDED_FROM = re.compile(r"(?:[ ]{6}|\d{6}(?!\d))(?:\w[^ ]|[:,('=<)]|--)")
 of a debug line."""
 _SQL = re.compile(r"(?i)(?<![\w-])(?:EXEC(?:UTE)?\s++SQL|(END-EXEC))(?![\w-])")
 """Where an EXEC SQL begins or, with group 1, where a block ends."""
-# Group 1 is a comment; `/*` that nothing ends is none. A host variable may have two hyphens in a row.
-_SQL_COMMENT = re.compile(r"'[^']*+'|\"[^\"]*+\"|:\s*+[\w-]++|(--[^\n]*+|/\*(?s:.*?)\*/)|/\*(?s:.*+)")
+# Group 1 is a comment; `/*` that nothing ends is none. A host variable may have two hyphens in a row, but none
+# at its end.
+_SQL_COMMENT = re.compile(r"'[^']*+'|\"[^\"]*+\"|:\s*+\w(?:[\w-]*\w)?|(--[^\n]*+|/\*(?s:.*?)\*/)|/\*(?s:.*+)")
 
 
 class SourceReading(NamedTuple):
