@@ -159,6 +159,7 @@ def test_an_estate_in_small_parts_is_drawn_whole(tmp_path: Path) -> None:
     assert done.stdout.count('<rect class="box ') == 75
 
 
+@pytest.mark.proves("C-19")
 def test_long_tables_turn_pages(seen: dict[str, Any]) -> None:
     """A hundred rows are shown at a time, then the rest; a word filters rows; an address finds its row on any page."""
     first, rest, only = seen["turned"]["said"]
