@@ -609,10 +609,25 @@ def test_calls_are_of_five_kinds(statement: str, kind: str, names: tuple[str, ..
     assert call.parameters == (("A", "B OF G", "'X'", "LENGTH OF A") if kind == "static" else ("A",))
 
 
-def test_a_concatenation_is_one_argument() -> None:
-    """Its literals were three, the sign between them included."""
-    (call,) = ran("CALL 'printf' USING '%s' & X'0A00' A").calls
-    assert call.parameters == ("'%s' & X'0A00'", "A")
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "'%s' & X'0A00'",
+        "FUNCTION TRIM(A)",
+        "FUNCTION MAX(A B)",
+        "ALL '*'",
+        "ALL SPACES",
+        "LENGTH OF A",
+        "T(B + 1)",
+        "B + 1",
+        "B - 2 * B",
+    ],
+)
+@pytest.mark.parametrize("how", ["", "BY CONTENT ", "BY VALUE UNSIGNED SIZE 4 ", "BY DESCRIPTOR "])
+def test_an_argument_of_many_words_is_one(argument: str, how: str) -> None:
+    """Each of its words was one, and so what follows arrived in another parameter."""
+    (call,) = ran(f"CALL 'SUB1' USING A {how}{argument}, BY REFERENCE A").calls
+    assert (call.parameters, call.copied) == (("A", argument, "A"), (1,) if how[3:4] in {"C", "V"} else ())
 
 
 @pytest.mark.parametrize(

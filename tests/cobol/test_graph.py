@@ -2413,11 +2413,12 @@ def test_a_procedure_that_no_job_runs_has_its_steps_all_the_same() -> None:
 
 @pytest.mark.proves("C-17")
 def test_a_call_says_how_many_arguments_it_passes_if_the_program_takes_another_number() -> None:
-    """No compiler compares them, and the item without an argument has no address."""
+    """No compiler compares them, and the item without an argument has no address; the two of CICS need not be written."""
     callee = "       PROGRAM-ID. B.\n       LINKAGE SECTION.\n       01 P PIC X.\n       01 Q PIC X.\n"
     text = (
         "       PROGRAM-ID. A.\n       WORKING-STORAGE SECTION.\n       01 X PIC X.\n       PROCEDURE DIVISION.\n"
         "           CALL 'B' USING X 'Y'.\n           CALL 'B' USING X.\n           CALL 'C' USING X 'Y'.\n"
+        "           CALL 'C' USING DFHEIBLK DFHCOMMAREA X 'Y'.\n"
     )
     graph = graph_of(
         {

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from .code import ReadStatement
 
 _COPYING = {"REFERENCE": False, "CONTENT": True, "VALUE": True}
+_HOW = frozenset({"BY", ",", "UNSIGNED", *_COPYING})
+"""The words before an argument that say how it is passed."""
 _ENDS = frozenset({"RETURNING", "GIVING", "ON", "NOT", "END-CALL", "END-INVOKE", "EXCEPTION", "OVERFLOW"})
-_GLUE = frozenset({"OF", "IN", "&"})
+_BEGINNING = frozenset({"FUNCTION", "ALL"})
+"""The words that begin an argument and need the next one."""
 _JOINING = frozenset({"OF", "IN", "+", "-", "*", "/", "**", "&"})
 
 
@@ -51,11 +54,11 @@ def _arguments(said: ReadStatement) -> list[tuple[str, bool]]:
         if is_open:
             found[-1].append(text)
             continue
-        if depth == 0 and (word in _COPYING or word in {"BY", ","} or "SIZE" in (word, keys[at - 1])):
-            is_copied = _COPYING.get(word, is_copied)
+        if depth == 0 and (word in _HOW or "SIZE" in (word, keys[at - 1]) or keys[at - 1] == "BY"):
+            is_copied = _COPYING.get(word, is_copied and keys[at - 1] != "BY")  # BY DESCRIPTOR copies nothing
             continue  # BY VALUE 1 SIZE 4 is one argument
         # A word begins a new argument unless it qualifies the last one, is joined to it, or is inside its parentheses.
-        if word in _GLUE or glued or depth or word in "()":
+        if word in _JOINING or glued or depth or word in "()":
             if not found:
                 found.append([])
                 by.append(is_copied)
@@ -64,7 +67,7 @@ def _arguments(said: ReadStatement) -> list[tuple[str, bool]]:
             found.append([text])
             by.append(is_copied)
         depth += (word == "(") - (word == ")")
-        glued = word in _GLUE
+        glued = word in _JOINING or word in _BEGINNING
     return list(zip(map(written, found), by, strict=True))
 
 

@@ -108,7 +108,7 @@ class Arriving:
     def _pass(self, number: int, sending: Passing, program: str, certainty: Certainty) -> None:
         """Add what one program receives, or returns."""
         reached = self._reached(self._parts[number], sending, program, certainty)
-        if sending.by == "call" and reached.certainty == "is":
+        if sending.by == "call" and reached.certainty == "is" and not sending.has_eib:
             self._compare(self._parts[number], len(sending.arguments), reached)
         for argument in self._arguments(number, sending):
             if sending.by in _BACK:

@@ -71,7 +71,8 @@ def _called(call: ProgramCall, field: Callable[[str], int | str | None], *, is_d
     for by, texts in both:
         if texts:
             ways = tuple(_way(text, by == "call" and at in call.copied) for at, text in enumerate(texts))
-            yield Passing(reached, by, tuple(map(field, texts)), ways, call.line, call.end_line, why, call.copybook)
+            fields, has_eib = tuple(map(field, texts)), key(texts[0]) == "DFHEIBLK"
+            yield Passing(reached, by, fields, ways, call.line, call.end_line, why, call.copybook, has_eib)
 
 
 def _commarea(operation: CicsOperation, area: str, field: int | str | None, program: str) -> Iterator[Passing]:

@@ -200,6 +200,8 @@ class Passing(NamedTuple):
     end_line: int
     why: str
     copybook: str | None
+    has_eib: bool = False
+    """Whether DFHEIBLK comes first: the translator of CICS adds it, and DFHCOMMAREA, to the parameters that a program names."""
 
 
 class ProgramEntry(NamedTuple):
