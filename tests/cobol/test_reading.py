@@ -654,6 +654,23 @@ def test_a_program_in_japanese_is_read_in_its_codec(encoding: str) -> None:
     assert not source.warnings
 
 
+@pytest.mark.parametrize("sign", ["・", "／", "％", "＋", "（"])
+def test_a_name_in_japanese_may_have_signs_as_wide_as_its_letters(sign: str) -> None:
+    """A middle dot or a slash as wide as a letter ends no name: 年／４ is not 年, which is declared, too."""
+    name, section = f"年{sign}４", f"初期化{sign}検索"
+    source = scan(
+        f"PROGRAM-ID. A.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 年 PIC 9(4).\n01 {name} PIC 9(4).\n"
+        f"PROCEDURE DIVISION.\nPERFORM {section}.\nGOBACK.\n{section} SECTION.\n"
+        f"DIVIDE 年 BY 4 GIVING {name}.\n",
+        source_format="free",
+    )
+    (program,) = source.programs
+    assert [section.name for section in program.sections] == [section]
+    assert [perform.target for perform in program.performs] == [section]
+    items = {item.name: (item.read_lines, item.written_lines) for item in facts(source, program).items}
+    assert items == {"年": ((10,), ()), name: ((), (10,))}
+
+
 @pytest.mark.parametrize("encoding", ["cp932", "euc_jis_2004", "utf-8"])
 def test_a_damaged_byte_makes_no_other_codec_of_a_file(encoding: str) -> None:
     """It is one unreadable letter, which is reported with its line; every other line and name stays."""

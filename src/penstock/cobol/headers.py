@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from .clauses import FIGURATIVE
-from .lexing import PERIOD
+from .lexing import PERIOD, WIDE
 from .reserved import is_reserved
 from .words import TERMINATORS, vocabulary
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from .program import Format
 
-_NAME = r"[^\W_][\w#@$\uff0d-]*+"
+_NAME = rf"[^\W_][\w#@${WIDE}-]*+"
 LONE = re.compile(
     rf" {{0,3}}(?P<head>{_NAME})(?> ++(?P<section>SECTION)(?> ++(?P<segment>\d++)|)|) *+(?P<period>\.)"
     r"(?= |\n|\Z)"

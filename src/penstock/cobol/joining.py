@@ -12,14 +12,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .lexing import LITERAL
+from .lexing import LITERAL, WIDE
 from .program import Joining, key
 
 if TYPE_CHECKING:
     from .source import ScannedSource
 
 _PARTS = re.compile(
-    rf"{LITERAL}|COPY\s++\S++|PIC(?:TURE)?\s++(?:IS\s++)?\S++|(?P<word>[\w#@$\uff0d-]++)", re.IGNORECASE
+    rf"{LITERAL}|COPY\s++\S++|PIC(?:TURE)?\s++(?:IS\s++)?\S++|(?P<word>[\w#@${WIDE}-]++)", re.IGNORECASE
 )
 _WIDE_HYPHEN = "\uff0d"
 """The hyphen in names that are written in Japanese."""

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
     from .program import TokenKind
 
+WIDE = r"\u301c\u30fb\uff03-\uff0b\uff0d\uff0f\uff1a\uff20\uff5e"
+"""Signs within names in Japanese, as wide as their letters: hyphen, slash, middle dot and the like. For a set of characters."""
 # A word that is continued: letters, breaks, letters. One match takes all its pieces.
-_BROKEN = re.compile(rf"{BREAK}(?<=[\w\uff0d-]{BREAK})(?>(?:{BREAK}*+[\w#@$:\uff0d-]++)+)")
+_BROKEN = re.compile(rf"{BREAK}(?<=[\w{WIDE}-]{BREAK})(?>(?:{BREAK}*+[\w#@$:{WIDE}-]++)+)")
 # The name of a type of .NET or Java, after TYPE (OF) or NEW: its periods end no sentence, and what follows them begins none.
 # Letters come first, and then what may not be before them: the other way around, a search takes several times as long.
 _TYPE = re.compile(r"(?:TYPE(?<![\w-]TYPE)(?>\s++OF|)|NEW(?<![\w-]NEW))\s++(?P<type>[A-Z_]\w*+(?>(?:\.[A-Z_]\w*+)+))")
@@ -91,14 +93,13 @@ COPIED = re.compile(
 `side`, and `pairs`.
 """
 
-# U+FF0D is the hyphen of a name in Japanese, as wide as its letters.
 # No word begins with a hyphen: that of `X -Y` is a minus, as compilers take it.
 # The order of the alternatives matters: a block before its words, a number before a period, a period before a
 # mark. The last alternative takes any character, so that the tokens tile the code.
 _TOKEN = re.compile(
     rf"{GAP}(?:(?P<block>{EXEC})|(?P<literal>(?:NC|[XZNGBHU]{{1,2}}|)(?=['\"]){LITERAL})|(?P<pseudo>{PSEUDO})"
     rf"|(?P<number>[+-]?(?:\d++(?:[.,]\d++)?|\.\d++)(?![\w-]))|(?P<period>{PERIOD})"
-    rf"|(?P<word>[\w#@$\uff0d][\w#@$\uff0d-]*+|:\w[\w-]*+:[\w#@$-]*+)|(?P<mark>\*\*|[<>]=|<>|\S)|\Z)"
+    rf"|(?P<word>[\w#@${WIDE}][\w#@${WIDE}-]*+|:\w[\w-]*+:[\w#@$-]*+)|(?P<mark>\*\*|[<>]=|<>|\S)|\Z)"
 )
 _KINDS: dict[str, TokenKind] = {
     "block": "exec",

@@ -15,7 +15,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from .lexing import COPIED, LITERAL, PAIR, REPLACE, fold, spelled
+from .lexing import COPIED, LITERAL, PAIR, REPLACE, WIDE, fold, spelled
 from .program import unquoted
 from .reading import BREAK
 
@@ -31,7 +31,7 @@ MAX_GROWN_CHARS = 3_000_000
 _SLASHES = "//"
 _PARTS = re.compile(r"\S+")
 _BLANKS = re.compile(r"\s+")
-_WORD_BEGINS, _WORD_ENDS = r"(?<![\w\uff0d-])", r"(?![\w\uff0d-])"
+_WORD_BEGINS, _WORD_ENDS = rf"(?<![\w{WIDE}-])", rf"(?![\w{WIDE}-])"
 _LITERAL = re.compile(LITERAL)
 _LINE_ENDS = re.compile(f"[\n{BREAK}]")
 _BEGINS = r"(?<![\w:-])"
