@@ -3,7 +3,7 @@
 Both of uvicorn's parsers are covered. A connection that is merely held open gives way to a new one, and so does one refused for
 lack of the token, so that half-sent requests keep nobody out. Law: a connection that sends no whole header within `HEADER_SECONDS`,
 or reads nothing for `STALLED_SECONDS`, is closed; never more than `MAX_CONNECTIONS` are open. Imported only to serve HTTP, because
-it imports uvicorn. Leaves to others: what a request says (`http`).
+it imports uvicorn. Leaves to others: what a request says.
 """
 
 from __future__ import annotations
