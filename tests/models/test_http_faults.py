@@ -240,6 +240,29 @@ def test_an_answer_that_said_why_it_stops_is_taken_whatever_breaks_then(header: 
     assert answer_words(body, "openai-chat") == "ab"
 
 
+@pytest.mark.parametrize("pieces", [("a",), ("a", "b"), (None, "a"), (None, "a", "b")])
+@pytest.mark.parametrize("then", ["reset", "error"])
+def test_a_reason_that_comes_with_every_piece_makes_no_answer_whole(pieces: tuple[str | None, ...], then: str) -> None:
+    """Gemini's API gave one with each, and so do proxies: what breaks off in the middle is no answer."""
+    said = [chunk(piece, "stop") for piece in pieces]
+    if then == "error":
+        said.append('data: {"error": {"code": 503, "message": "overloaded"}}\n\n')
+    with (
+        peer(EVENTS, *said, then="close" if then == "error" else then) as serving,
+        pytest.raises((Disconnected, Refused)),
+    ):
+        remote(serving.url).send(ASKED, on_text=nothing)
+
+
+def test_words_behind_a_reason_take_its_meaning() -> None:
+    """A piece without words has one in the middle, as where a proxy translates thoughts."""
+    with (
+        peer(EVENTS, chunk("a"), chunk(None, "stop"), chunk("b"), then="reset") as serving,
+        pytest.raises(Disconnected),
+    ):
+        remote(serving.url).send(ASKED, on_text=nothing)
+
+
 def test_a_port_where_nobody_listens() -> None:
     """The error names the address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -446,7 +469,7 @@ def test_a_byte_order_mark_is_not_part_of_an_answer() -> None:
 @pytest.mark.parametrize("late", ['{"error": {"message": "zorp"}}', "zorp"])
 def test_an_error_after_a_whole_answer_takes_nothing_from_it(late: str) -> None:
     """The answer has said why it stops: asking again would cost its price twice."""
-    with peer(EVENTS + chunk("hi", "stop") + f"event: error\ndata: {late}\n\n") as serving:
+    with peer(EVENTS + chunk("h") + chunk("i", "stop") + f"event: error\ndata: {late}\n\n") as serving:
         body = remote(serving.url).send(ASKED, on_text=nothing)
     assert answer_words(body, "openai-chat") == "hi"
 

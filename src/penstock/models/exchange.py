@@ -254,9 +254,9 @@ async def _streamed(response: httpx2.Response, wire: str, on_text: Callable[[str
             if stream.is_ended:
                 break
     except httpx2.TransportError:
-        # An answer that has said why it stops is whole, and paid for. Proxies that reset every connection there do so each time:
-        # sending again would pay again, and never have an answer.
-        if not stream.is_complete:
+        # A whole answer is paid for. Proxies that reset every connection behind it do so each time: sending again would pay again,
+        # and never have an answer.
+        if not stream.is_whole:
             raise
     return stream.body()
 

@@ -44,6 +44,7 @@ class AnswerStream:
         self._wire = wire
         self._events = wire_named(wire).answers.stream()
         self._is_done = False
+        self._stopped_last = False
 
     @property
     def is_ended(self) -> bool:
@@ -51,9 +52,12 @@ class AnswerStream:
         return self._is_done or self._events.is_ended
 
     @property
-    def is_complete(self) -> bool:
-        """Whether the provider said why it stopped: nothing that breaks after that takes anything from the answer."""
-        return self._events.is_complete
+    def is_whole(self) -> bool:
+        """Whether nothing that breaks now takes anything from the answer: the provider said why it stops, and said it last.
+
+        Some servers say so with every piece, as Gemini's API did: there it means nothing before the stream has ended.
+        """
+        return self._events.is_complete and self._stopped_last
 
     def feed(self, data: str, *, is_error: bool = False) -> str:
         """Take the data of the next event; return the words that it adds.
@@ -73,12 +77,18 @@ class AnswerStream:
         try:
             value = _read_error(data) if is_error else _read_object(data)
         except (Refused, Unreadable):
-            if not self.is_complete:
+            if not self.is_whole:
                 raise
             # An error after the answer, in counting for instance.
             self._is_done = True
             return ""
-        return self._events.feed(value)
+        had_content, was_complete = self._events.has_content, self._events.is_complete
+        text = self._events.feed(value)
+        if not was_complete:
+            self._stopped_last = had_content
+        elif text:
+            self._stopped_last = False
+        return text
 
     def body(self) -> dict[str, Json]:
         """Return the body that the events add up to.
@@ -88,7 +98,7 @@ class AnswerStream:
             Unreadable: if they add up to no answer.
         """
         # A connection that closes cleanly in the middle of an answer looks like its end: only the stop reason distinguishes them.
-        if not self.is_complete:
+        if not self._events.is_complete:
             raise Disconnected("closed", "The provider's stream broke off: it ended before it said why it stops.")
         return _checked(self._events.body(), self._wire)
 
