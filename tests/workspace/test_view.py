@@ -331,6 +331,17 @@ def test_every_tool_that_takes_a_path_names_similar_ones(tmp_path: Path) -> None
         assert (result.code, 'Similar: "src/main.py"' in result.text) == ("not_found", True)
 
 
+def test_no_refusal_is_its_own_cause(tmp_path: Path) -> None:
+    """Whoever follows the causes of an error, as logs do, would not come to an end."""
+    (tmp_path / "out").symlink_to("/")
+    workspace = Workspace(tmp_path)
+    for call in (lambda: workspace.view("out"), lambda: workspace.search("x", path="out")):
+        with pytest.raises(ToolError) as raised:
+            call()
+        assert raised.value.code == "outside_root"
+        assert raised.value.__cause__ is not raised.value
+
+
 @pytest.mark.proves("V-11", "L-9")
 def test_names_are_compared_in_bounded_time(tmp_path: Path) -> None:
     """A folder of 3,000 long and similar names costs no more than listing it."""

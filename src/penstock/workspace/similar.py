@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -17,18 +18,28 @@ from penstock.workspace import refusals
 from penstock.workspace.system import close_folder, scan_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from penstock.workspace.root import Root
 
 _NAMES_COMPARED = 10_000  # of one folder, if a name is not found
 _NAMES_MEASURED = 50  # of those, by the slow comparison
 
 
-def with_similar(root: Root, relative: bytes, error: ToolError) -> ToolError:
-    """Return the refusal to open a path: of one that does not exist with what may have been meant, any other as it is."""
-    if error.code != "not_found":
-        return error
-    hint, way = _instead(root, relative)
-    return ToolError(error.code, f"{error.message} {hint}".rstrip(), way)
+@contextmanager
+def naming_similar(root: Root, relative: bytes) -> Iterator[None]:
+    """Add what may have been meant to a refusal of a path that does not exist; any other passes as it is.
+
+    Raises:
+        ToolError: What the block raises.
+    """
+    try:
+        yield
+    except ToolError as error:
+        if error.code != "not_found":
+            raise
+        hint, way = _instead(root, relative)
+        raise ToolError(error.code, f"{error.message} {hint}".rstrip(), way) from error
 
 
 def is_folder(root: Root, relative: bytes) -> bool:
@@ -37,10 +48,8 @@ def is_folder(root: Root, relative: bytes) -> bool:
     Raises:
         ToolError: It does not exist (with up to three similar paths), or leads out of the root.
     """
-    try:
+    with naming_similar(root, relative):
         return root.is_folder(relative)
-    except ToolError as error:
-        raise with_similar(root, relative, error) from error
 
 
 def _instead(root: Root, relative: bytes) -> tuple[str, Call]:

@@ -14,7 +14,7 @@ from penstock.text import escape, window
 from penstock.text.calls import Call
 from penstock.workspace import refusals
 from penstock.workspace import version as versions
-from penstock.workspace.similar import with_similar
+from penstock.workspace.similar import naming_similar
 from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
@@ -42,10 +42,8 @@ def open_file(root: Root, path: str) -> Iterator[tuple[FileSource, str]]:
             or the disk fails within the block.
     """
     relative = root.relative(path)
-    try:
+    with naming_similar(root, relative):
         file = root.open_file(relative)
-    except ToolError as error:
-        raise with_similar(root, relative, error) from error
     try:
         yield FileSource(file), escape.show_name(relative)
     except OSError as error:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.errors import ToolError
 from penstock.workspace.ignore import MAX_RULE_BYTES, IgnoreRules
 from penstock.workspace.paths import MAX_PATH_BYTES
-from penstock.workspace.similar import with_similar
+from penstock.workspace.similar import naming_similar
 from penstock.workspace.system import close_folder, scan_folder
 
 if TYPE_CHECKING:
@@ -141,10 +141,8 @@ class Walk:
         return Omitted(self._hidden, self._ignored, self.vanished, self.denied, self._special, self._links)
 
     def __iter__(self) -> Iterator[Batch]:
-        try:
+        with naming_similar(self._root, self._start):
             folder = self._root.open_folder(self._start)
-        except ToolError as error:
-            raise with_similar(self._root, self._start, error) from error
         top = _Frame(folder, len(self.prefix), None)
         self._stack.append(top)
         try:
