@@ -320,6 +320,9 @@ def test_a_file_of_another_folder_may_be_named(tmp_path: Path) -> None:
     shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path)
     made = as_json("structure", str(tmp_path / "MWB010.cbl"))
     assert made["programs"][0]["name"] == "MWB010"
+    # A name whose bytes are not text is typed as listings show it.
+    shutil.copy(ESTATE / "cbl/MWB010.cbl", tmp_path / os.fsdecode(b"caf\xe9.cbl"))
+    assert as_json("structure", str(tmp_path / r"caf\xe9.cbl"))["path"] == r"caf\xe9.cbl"
 
 
 @pytest.mark.proves("C-8")

@@ -46,7 +46,8 @@ def rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
         if not all(os.path.join(path, "").startswith(os.path.join(here, "")) for path in real):
             # What is missing is refused under the name that was typed: that folder knows only the end of it.
             for path in paths:
-                os.stat(path)
+                if not os.path.exists(escape.parse_name(path)):  # a name may be typed as listings show it
+                    os.stat(path)
             try:
                 root = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in real])
             except ValueError as error:  # two drives of Windows
