@@ -288,10 +288,17 @@ def test_a_path_that_is_not_there_is_missing(tmp_path: Path) -> None:
     assert status == 4
     assert "gone" in err
     # Their folder would be the root, in which the name is "gone".
-    for elsewhere in (str(tmp_path.parent / "gone"), "../gone", "/gone/also"):
+    here = tmp_path / "here"
+    here.mkdir()
+    (tmp_path / "file").touch()
+    for elsewhere in (str(tmp_path / "gone"), "../gone", "/gone/also", "../file/gone", r"../\x00"):
         for command in (("document", elsewhere), ("impact", "NAME", elsewhere), ("structure", elsewhere)):
             told = f"penstock: There is no file or folder {elsewhere}. Try: penstock {command[0]} --help\n"
-            assert run(*command, cwd=tmp_path) == (4, "", told)
+            assert run(*command, cwd=here) == (4, "", told)
+    # What is there and cannot be opened is refused as it is beneath a root.
+    (tmp_path / "loop").symlink_to("loop")
+    for elsewhere in ("../loop", "../" + 300 * "x"):
+        assert run("structure", elsewhere, cwd=here)[0] == 3
 
 
 def test_files_on_two_drives_are_in_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

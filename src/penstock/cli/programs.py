@@ -5,6 +5,7 @@ Leaves to others: what is documented about programs (`documents`).
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, get_args
@@ -46,14 +47,29 @@ def rooted(root: str, paths: tuple[str, ...]) -> tuple[Root, tuple[str, ...]]:
         if not all(os.path.join(path, "").startswith(os.path.join(here, "")) for path in real):
             # What is missing is refused under the name that was typed: that folder knows only the end of it.
             for path in paths:
-                if not os.path.exists(escape.parse_name(path)):  # a name may be typed as listings show it
-                    os.stat(path)
+                _expect_there(path)
             try:
                 root = os.path.commonpath([path if os.path.isdir(path) else os.path.dirname(path) for path in real])
             except ValueError as error:  # two drives of Windows
                 raise CallerError(f"no folder contains all of what was named ({error}): name one --root") from None
             paths = tuple(os.path.relpath(path, root) for path in real)
     return Root(root, allow_secrets=allows_secrets()), paths
+
+
+def _expect_there(path: str) -> None:
+    """Raise a FileNotFoundError if there is nothing of a name as it was typed, nor as listings show it.
+
+    Whatever else is wrong is reported by who opens it.
+    """
+    for name in (os.fsencode(path), escape.parse_name(path)):
+        try:
+            os.stat(name)
+        except (FileNotFoundError, NotADirectoryError, ValueError):  # no name holds a NUL
+            continue
+        except OSError:
+            pass
+        return
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
 
 
 def _source(root: str, file: str, source_format: Format | None) -> tuple[str, ScannedSource, bool]:
