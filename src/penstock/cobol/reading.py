@@ -64,13 +64,11 @@ _BEHIND_MARGIN = re.compile(
 """A record, section, paragraph or division that begins directly behind the sequence number or the blanks in its place, as Unisys'
 compiler and those that count no columns accept it, and as a text has it whose second screen was pasted one column early."""
 
-_EXEC = re.compile(r"(?i)(?<![\w-])(?:(END-EXEC)(?![\w-])|EXEC(?:UTE)?\s++(?:SQL|CICS|DLI)(?![\w-]))")
-"""Where an EXEC block begins or, with group 1, ends."""
+_EXEC = re.compile(r"(?i)(?<![\w-])(?:(?P<end>END-EXEC)|EXEC(?:UTE)?\s++(?:(?P<sql>SQL)|CICS|DLI))(?![\w-])")
+"""Where an EXEC block begins or ends."""
 _EMBEDDED_FROM = re.compile(r"(?:[ ]{6}|\d{6}(?!\d))(?:\w[^ ]|[:,('=<)]|--)")
 """A line of an EXEC block that begins in column 7. A letter before a blank may still be the mark of a shop for a comment, or the D
 of a debug line."""
-_SQL = re.compile(r"(?i)(?<![\w-])(?:EXEC(?:UTE)?\s++SQL|(END-EXEC))(?![\w-])")
-"""Where an EXEC SQL begins or, with group 1, where a block ends."""
 # Group 1 is a comment; `/*` that nothing ends is none. A host variable may have two hyphens in a row, but none
 # at its end.
 _SQL_COMMENT = re.compile(r"'[^']*+'|\"[^\"]*+\"|:\s*+\w(?:[\w-]*\w)?|(--[^\n]*+|/\*(?s:.*?)\*/)|/\*(?s:.*+)")
@@ -278,13 +276,13 @@ class _Page:
             return
         text = "\n".join(code)
         # A begin or an end within a literal is none; everything keeps its place.
-        marks = _SQL.finditer("\n".join(QUOTED.sub(lambda literal: " " * len(literal[0]), line) for line in code))
+        marks = _EXEC.finditer("\n".join(QUOTED.sub(lambda literal: " " * len(literal[0]), line) for line in code))
         begin: int | None = None
         parts, at = [], 0
         for mark in marks:
-            if not mark[1]:
+            if mark["sql"]:
                 begin = mark.end() if begin is None else begin
-            elif begin is not None:
+            elif mark["end"] and begin is not None:
                 parts += [text[at:begin], _SQL_COMMENT.sub(_blanked, text[begin : mark.start()])]
                 begin, at = None, mark.start()
         self.code[start:] = "".join([*parts, text[at:]]).split("\n")
@@ -407,7 +405,7 @@ class _Page:
             return False
         for code in self.code[self._searched : index]:
             for mark in _EXEC.finditer(QUOTED.sub("", code)):
-                self._is_within_exec = not mark[1]
+                self._is_within_exec = not mark["end"]
         self._searched = index
         return self._is_within_exec or _EXEC.match(line[AREA_A - 1 :]) is not None
 
