@@ -126,6 +126,19 @@ def test_what_makes_room_is_looked_for_some_at_a_time(
     assert readable(store, held) == [False, True, True, True, False, False, False, True, True]
 
 
+def test_a_content_under_two_names_makes_room_once_both_are_gone(
+    sqlite: Callable[..., SqliteStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of its handles is met at the end of a lookup, and not again at the start of the next."""
+    monkeypatch.setattr(keeping, "_LOOSE_ROWS", 2)
+    store = sqlite(limit_bytes=1_000)
+    held = [store.put(content, name=name) for content, name in ((b"a" * 10, ""), (b"b" * 500, "one"), (b"c" * 10, ""))]
+    held += [store.put(b"d" * 10), store.put(b"b" * 500, name="another")]
+    store.put(b"x" * 900)
+    assert readable(store, held) == [False] * 5
+    assert store.size().used_bytes == 900
+
+
 def test_the_time_of_an_artifact_is_over_to_the_second(sqlite: Callable[..., SqliteStore], clock: Clock) -> None:
     """A record keeps an artifact, even at the last moment; another put extends its life, and never shortens it."""
     store = sqlite()

@@ -470,6 +470,20 @@ def test_a_page_that_cannot_be_read_takes_one_small_content_along(
     assert store.read(other, 0, 5) == b"sound"
 
 
+@pytest.mark.parametrize(
+    ("free_blocks", "inodes", "free_inodes", "is_full"),
+    [(0, 9, 9, True), (1, 9, 0, True), (1, 9, 1, False), (1, 0, 0, False)],
+)
+def test_a_disk_is_full_without_space_or_inodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_blocks: int, inodes: int, free_inodes: int, is_full: bool
+) -> None:
+    """A file system that counts no inodes, such as Btrfs, has none left and is not full."""
+    with closing(SqliteStore(str(tmp_path / "store"))) as store:
+        left = os.statvfs_result((4096, 4096, 9, free_blocks, free_blocks, inodes, free_inodes, free_inodes, 0, 255))
+        monkeypatch.setattr(os, "fstatvfs", lambda _: left)
+        assert store._is_full() is is_full
+
+
 def test_on_a_full_disk_a_store_is_opened_for_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no room for the log's shared index, but kept content can be listed and shown."""
     with closing(SqliteStore(str(tmp_path / "store"))) as made:

@@ -184,6 +184,7 @@ BROKEN: dict[str, list[tuple[str, list[Any], list[int]]]] = {
         ("empty_text", [USER, said(text(""), text("yes"))], [1]),
         ("empty_text", [USER, uses("a"), {"role": "user", "content": [{**result("a"), "content": [text("")]}]}], [2]),
         ("trailing_whitespace", [USER, {"role": "assistant", "content": "The answer is "}], [1]),
+        ("trailing_whitespace", [USER, said(text("So."), text("The answer is "))], [1]),
         ("thinking_unsigned", [USER, said({"type": "thinking", "thinking": "…"}, text("yes"))], [1]),
         ("thinking_last", [USER, said(text("yes"), THINKING)], [1]),
     ],

@@ -167,8 +167,9 @@ def _server_pairs(seen: MessageList) -> Pairs:
             pairs.ask(index, block["id"], asked)
         elif role == "assistant" and is_server_result(block):
             pairs.answer(index, string(block.get("tool_use_id")), asked, answered)
-    loop = newest_loop(seen.messages) if asked else 0
-    pairs.close({call: place for call, place in asked.items() if place < loop}, answered)
+    if asked:
+        loop = newest_loop(seen.messages)
+        pairs.close({call: place for call, place in asked.items() if place < loop}, answered)
     return pairs
 
 
