@@ -861,6 +861,34 @@ def test_an_exec_block_may_begin_in_column_7_while_a_mark_there_is_still_a_comme
     assert verbs(one(alone)) == ["EXEC SQL"]
 
 
+def test_an_exec_block_that_is_never_closed_ends_with_its_paragraph() -> None:
+    """Text from column 7 on is a comment again behind the next header, and what looks like a comment of SQL is none."""
+    block = ["           EXEC SQL", "      SELECT A", "             INTO :X."]
+    rest = [
+        "       NEXT-PART.",
+        "      REMARK of the shop.",
+        "           COMPUTE X = Y --Z.",
+        "           EXEC SQL COMMIT END-EXEC.",
+    ]
+    text = program("A.") + "".join(f"{line}\n" for line in [*block, *rest])
+    source = scan(text, source_format="fixed")
+    assert [warned.text for warned in source.warnings if warned.line == 9] == ["column 7 holds 'R': read as a comment"]
+    assert "    COMPUTE X = Y --Z." in code_of(source)
+    assert [block.text for block in one(source).execs] == ["EXEC SQL COMMIT END-EXEC"]
+
+
+@pytest.mark.parametrize("comment", ["-- before END-EXEC", "-- EXEC SQL COMMIT END-EXEC", "/* END-EXEC */"])
+def test_a_comment_of_sql_does_not_end_its_block(comment: str) -> None:
+    """Unless there is no other end: then its writer, or the precompiler, did not take it for a comment."""
+    found = one(program("A.", "    EXEC SQL DELETE", f"    {comment}", "    FROM T", "    END-EXEC.", "    GOBACK."))
+    assert [block.text for block in found.execs] == ["EXEC SQL DELETE FROM T END-EXEC"]
+    assert verbs(found) == ["EXEC SQL", "GOBACK"]
+    found = one(
+        program("A.", "    EXEC SQL DELETE FROM T", f"    {comment}.", "    GOBACK.", "    EXEC SQL COMMIT END-EXEC.")
+    )
+    assert verbs(found) == ["EXEC SQL", "GOBACK", "EXEC SQL"]
+
+
 @pytest.mark.parametrize("before", ["", "=COLS> "])
 def test_the_ruler_of_an_editor_is_no_continuation(before: str) -> None:
     """A ruler saved with the text has a hyphen in column 7, which must not join a paragraph to the sentence before."""

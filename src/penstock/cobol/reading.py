@@ -69,9 +69,13 @@ _EXEC = re.compile(r"(?i)(?<![\w-])(?:(?P<end>END-EXEC)|EXEC(?:UTE)?\s++(?:(?P<s
 _EMBEDDED_FROM = re.compile(r"(?:[ ]{6}|\d{6}(?!\d))(?:\w[^ ]|[:,('=<)]|--)")
 """A line of an EXEC block that begins in column 7. A letter before a blank may still be the mark of a shop for a comment, or the D
 of a debug line."""
+_HEADER = re.compile(r"(?i)[ ]{0,3}\w[\w-]*+(?:[ ]++(?:SECTION|DIVISION))?[ ]*+\.[ ]*+\Z")
+"""The header of a paragraph, section or division from column 8 on: an EXEC block that is not closed before it never is."""
 # Group 1 is a comment; `/*` that nothing ends is none. A host variable may have two hyphens in a row, but none
 # at its end.
 _SQL_COMMENT = re.compile(r"'[^']*+'|\"[^\"]*+\"|:\s*+\w(?:[\w-]*\w)?|(--[^\n]*+|/\*(?s:.*?)\*/)|/\*(?s:.*+)")
+_SQL_MARK = re.compile(rf"{_EXEC.pattern}|(?P<line>\n)|(?P<comment>(?<![\w-])--|/\*)|(?P<over>\*/)")
+"""Where an EXEC block begins or ends, or a comment of SQL in its line."""
 
 
 class SourceReading(NamedTuple):
@@ -276,15 +280,17 @@ class _Page:
             return
         text = "\n".join(code)
         # A begin or an end within a literal is none; everything keeps its place.
-        marks = _EXEC.finditer("\n".join(QUOTED.sub(lambda literal: " " * len(literal[0]), line) for line in code))
+        marks = _exec_marks("\n".join(QUOTED.sub(lambda literal: " " * len(literal[0]), line) for line in code))
         begin: int | None = None
         parts, at = [], 0
-        for mark in marks:
-            if mark["sql"]:
-                begin = mark.end() if begin is None else begin
-            elif mark["end"] and begin is not None:
+        for (mark, is_comment), (following, _) in zip(marks, [*marks[1:], (None, False)], strict=True):
+            # What a comment says begins nothing, and ends a block only if nothing else does.
+            if is_comment and (not mark["end"] or (following and following["end"])):
+                continue
+            if mark["end"] and begin is not None:
                 parts += [text[at:begin], _SQL_COMMENT.sub(_blanked, text[begin : mark.start()])]
-                begin, at = None, mark.start()
+                at = mark.start()
+            begin = mark.end() if mark["sql"] else None
         self.code[start:] = "".join([*parts, text[at:]]).split("\n")
 
     def _starred(self, start: int, form: Format) -> None:
@@ -404,6 +410,8 @@ class _Page:
         if not self._embeds or not _EMBEDDED_FROM.match(line):
             return False
         for code in self.code[self._searched : index]:
+            if _HEADER.match(code):
+                self._is_within_exec = False
             for mark in _EXEC.finditer(QUOTED.sub("", code)):
                 self._is_within_exec = not mark["end"]
         self._searched = index
@@ -509,6 +517,23 @@ def _sourced(line: str, at: int) -> str:
     library = found["library"].replace('"', "")
     names = (found["names"] or "").replace(",", " ").split()
     return " ".join(f'COPY {name} OF "{library}".' for name in names) or f'COPY "{library}".'
+
+
+def _exec_marks(text: str) -> list[tuple[re.Match[str], bool]]:
+    """Return where EXEC blocks begin or end in a text without literals, each with whether a comment of SQL before it in its line
+    covers it.
+    """
+    marks, comment = [], ""
+    for found in _SQL_MARK.finditer(text):
+        if found["line"]:
+            comment = ""
+        elif found["comment"]:
+            comment = comment or found["comment"]
+        elif found["over"]:
+            comment = "" if comment == "/*" else comment
+        else:
+            marks.append((found, comment != ""))
+    return marks
 
 
 def _blanked(found: re.Match[str]) -> str:
