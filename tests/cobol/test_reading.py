@@ -877,6 +877,12 @@ def test_an_exec_block_that_is_never_closed_ends_with_its_paragraph() -> None:
     assert [block.text for block in one(source).execs] == ["EXEC SQL COMMIT END-EXEC"]
 
 
+def test_hyphens_in_a_program_that_only_speaks_of_an_exec_are_left_alone() -> None:
+    """No block begins or ends in it."""
+    source = scan(program("EXECUTE-ALL.", "    DISPLAY '--'.", "    COMPUTE X = Y --Z."))
+    assert code_of(source)[4:] == ["    DISPLAY '--'.", "    COMPUTE X = Y --Z."]
+
+
 @pytest.mark.parametrize("comment", ["-- before END-EXEC", "-- EXEC SQL COMMIT END-EXEC", "/* END-EXEC */"])
 def test_a_comment_of_sql_does_not_end_its_block(comment: str) -> None:
     """Unless there is no other end: then its writer, or the precompiler, did not take it for a comment."""

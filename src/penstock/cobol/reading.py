@@ -280,13 +280,10 @@ class _Page:
             return
         text = "\n".join(code)
         # A begin or an end within a literal is none; everything keeps its place.
-        marks = _exec_marks("\n".join(QUOTED.sub(lambda literal: " " * len(literal[0]), line) for line in code))
+        unquoted = "\n".join(QUOTED.sub(lambda literal: " " * len(literal[0]), line) for line in code)
         begin: int | None = None
         parts, at = [], 0
-        for (mark, is_comment), (following, _) in zip(marks, [*marks[1:], (None, False)], strict=True):
-            # What a comment says begins nothing, and ends a block only if nothing else does.
-            if is_comment and (not mark["end"] or (following and following["end"])):
-                continue
+        for mark in _exec_marks(unquoted):
             if mark["end"] and begin is not None:
                 parts += [text[at:begin], _SQL_COMMENT.sub(_blanked, text[begin : mark.start()])]
                 at = mark.start()
@@ -519,11 +516,13 @@ def _sourced(line: str, at: int) -> str:
     return " ".join(f'COPY {name} OF "{library}".' for name in names) or f'COPY "{library}".'
 
 
-def _exec_marks(text: str) -> list[tuple[re.Match[str], bool]]:
-    """Return where EXEC blocks begin or end in a text without literals, each with whether a comment of SQL before it in its line
-    covers it.
+def _exec_marks(text: str) -> list[re.Match[str]]:
+    """Return where EXEC blocks begin or end in a text without literals.
+
+    What a comment of SQL says, in the rest of its line, begins nothing, and ends a block only if nothing else does.
     """
-    marks, comment = [], ""
+    marks: list[re.Match[str]] = []
+    comment, is_said = "", False  # whether a comment says the last mark
     for found in _SQL_MARK.finditer(text):
         if found["line"]:
             comment = ""
@@ -531,8 +530,11 @@ def _exec_marks(text: str) -> list[tuple[re.Match[str], bool]]:
             comment = comment or found["comment"]
         elif found["over"]:
             comment = "" if comment == "/*" else comment
-        else:
-            marks.append((found, comment != ""))
+        elif found["end"] or not comment:
+            if is_said and found["end"]:
+                marks.pop()
+            marks.append(found)
+            is_said = comment != ""
     return marks
 
 
