@@ -17,7 +17,7 @@ def nothing_left_open() -> Iterator[None]:
     """Fail if a descriptor or a thread is open at the end that was not at the beginning.
 
     Fewer are allowed: what an earlier test left is closed whenever Python collects it. Python is asked to only if something is
-    open: a collection takes a second or two in a process that has run thousands of tests.
+    open: a collection takes up to a second and a half in a process that has run thousands of tests.
     """
     before, threads = open_files(), set(threading.enumerate())
     yield
