@@ -484,6 +484,21 @@ def test_without_records_our_own_is_known(machine: Machine) -> None:
     assert json.loads(path.read_text()) == value
 
 
+@pytest.mark.parametrize("verb", ["install", "uninstall"])
+def test_what_a_newer_version_put_there_is_left_to_it(machine: Machine, verb: str) -> None:
+    """This one cannot tell it from what was there before; a doctor says what it knows of the file."""
+    machine.done("install", "codex", "--mcp", "--yes")
+    (record,) = (machine.home / ".local/state/penstock-hosts").glob("*.json")
+    value = json.loads(record.read_text())
+    value["parts"]["memory"] = ["codex"]
+    record.write_text(json.dumps(value))
+    before = machine.files()
+    done = machine.type(verb, "codex", "--mcp", "--yes")
+    assert (done.returncode, "what this one does not know (memory): use that one" in done.stderr) == (3, True)
+    assert machine.files() == before
+    assert "codex" in machine.type("doctor").stdout
+
+
 def test_both_scopes_are_apart(machine: Machine) -> None:
     """The project's part is removed without the user's."""
     machine.done("install", "codex", "--yes")

@@ -217,7 +217,7 @@ class _Draft:
         target = os.path.realpath(path)
         try:
             text = _read(path, target, self.scope, self.around)
-            earlier = self.records.find(target) or Record(path=target, base=text, last=None, parts={})
+            earlier = self._recorded(target) or Record(path=target, base=text, last=None, parts={})
             outcome = decide(text, earlier)
             if outcome.text != text:
                 _expect_writable(target)
@@ -236,6 +236,13 @@ class _Draft:
                     path=path, target=target, before=text, after=outcome.text, record=outcome.record, earlier=earlier
                 )
             )
+
+    def _recorded(self, target: str) -> Record | None:
+        """Return the record of a file. Raises CallerError if it names what only a newer version could take out."""
+        record = self.records.find(target)
+        if record and (unknown := ", ".join(sorted(record.parts.keys() - PARTS.keys()))):
+            raise CallerError(f"a newer Penstock has put there what this one does not know ({unknown}): use that one")
+        return record
 
     def plan(self) -> InstallPlan:
         return InstallPlan(
