@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,11 @@ from penstock.cobol.graph import EstateGraph
 
 from .linked import LinkedEstate
 from .sources import fixed, program, with_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from penstock.cobol.estate.csd import Resource
 
 pytestmark = pytest.mark.proves("C-12")
 
@@ -152,6 +158,8 @@ def job(text: str = JOB) -> Member:
         ("a/R.xml", '<?xml version="1.0"?><cicsdefinitiontransaction name="MENU"/>', None),
         ("a/T.lib", "     EXEC SQL DECLARE T TABLE (A CHAR(1)) END-EXEC.", "dclgen"),
         ("a/R.rdo", " DEFINE TRANCLASS(TC) GROUP(G)\n", "csd"),
+        ("a/PCT1", "         DFHPCT TYPE=INITIAL,SUFFIX=1$\n", "csd"),
+        ("a/FCT1.asm", "CUST     DFHFCT TYPE=DATASET,DATASET=CUST\n", "csd"),
         ("a/T.ddl", DDL, "ddl"),
         ("a/T.sql", DDL, "ddl"),
         ("a/D.dbd", DBD, "dbd"),
@@ -426,6 +434,37 @@ def test_a_table_that_does_not_end_ends_where_the_next_begins() -> None:
     begin = time.process_time()
     assert len(member("t.ddl", "ddl", b"DECLARE T TABLE (" * 3_000).tables) == 3_000
     assert time.process_time() - begin < 2
+
+
+def test_the_tables_of_an_older_region_are_read_in_assembler_and_in_a_job() -> None:
+    """The transactions of a PCT and the files of an FCT, over several cards, of CICS and of KICKS; other tables define neither."""
+    table = f"""\
+* TRANSACTIONS
+         DFHPCT TYPE=INITIAL,SUFFIX=1$
+PAY1     DFHPCT TYPE=ENTRY,TRANSID=PAY1,PROGRAM=PAYROLL  THE MENU
+{"         KIKPCT TYPE=ENTRY,TRANSID=PAY2,PROGRAM=PAYMENTS,":<71}*
+               TWASIZE=000
+         DFHPPT TYPE=ENTRY,PROGRAM=PAYROLL
+         DFHFCT TYPE=DATASET,DATASET=CLERKS,DSNAME=PAY.PROD.CLERKS
+         DFHFCT TYPE=FINAL
+         END
+"""
+    expected = [
+        ("TRANSACTION", "PAY1", "PAYROLL", None, 3, 3),
+        ("TRANSACTION", "PAY2", "PAYMENTS", None, 4, 5),
+        ("FILE", "CLERKS", None, "PAY.PROD.CLERKS", 7, 7),
+    ]
+
+    def said(resources: Iterable[Resource], before: int = 0) -> list[tuple[str, str, str | None, str | None, int, int]]:
+        found = [(one, one.attributes) for one in resources]
+        return [
+            (one.kind, one.name, has.get("PROGRAM"), has.get("DSNAME"), one.line - before, one.end_line - before)
+            for one, has in found
+        ]
+
+    assert said(member("PCT1", "csd", table.encode()).resources) == expected
+    job = f"//ASM JOB\n//S EXEC PGM=IFOX00,\n//  PARM=DECK\n//SYSIN DD *\n{table}/*\n"
+    assert said(member("j.jcl", "jcl", job.encode()).resources, 4) == expected
 
 
 def test_regions_tables_and_databases_are_read() -> None:

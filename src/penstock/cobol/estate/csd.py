@@ -1,5 +1,5 @@
-"""Which resources does a CICS region define: DEFINE statements of a CSD for transactions, programs, files and mapsets, or the
-same in the XML of a bundle?
+"""Which resources does a CICS region define: DEFINE statements of a CSD for transactions, programs, files and mapsets, the same
+in the XML of a bundle, or the tables of transactions and files in assembler (PCT, FCT) that came before both?
 
 Leaves to others: attributes that link nothing.
 """
@@ -10,6 +10,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from .macros import macros
 from .placing import line_in
 
 if TYPE_CHECKING:
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 
 _IN_XML = re.compile(r"<cicsdefinition(\w+)\s((?:[^<>'\"]|'[^']*'|\"[^\"]*\")*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(?:'([^']*)'|\"([^\"]*)\")")
+TABLE = r"^(?!\*)\S*[ ]+(?:DFH|KIK)[PF]CT[ ]+TYPE="
+"""An entry of a table, of CICS or of KICKS, which stands in for it under MVS 3.8 and TSO."""
+_IN_TABLES = re.compile(TABLE, re.IGNORECASE | re.MULTILINE)
+IN_STREAM = re.compile(f"DFHCSDUP|{TABLE}", re.MULTILINE)
+"""What the text of a job has if its in-stream data defines resources."""
 _PART = re.compile(r"([A-Za-z0-9]+)[ \t\n]*\(([^()]*)\)|([A-Za-z0-9*]+)")
 
 
@@ -34,9 +40,11 @@ class Resource(NamedTuple):
 
 
 def resources(text: str) -> tuple[Resource, ...]:
-    """Return what a CSD or a bundle defines, in order; comments of a CSD and its columns 73 to 80 are left out."""
+    """Return what a CSD, a bundle or a table defines, in order; comments of a CSD and its columns 73 to 80 are left out."""
     if "<cicsdefinition" in text.lower():
         return tuple(_in_xml(text))
+    if _IN_TABLES.search(text):
+        return tuple(_in_tables(text))
     lines = ["" if line.startswith("*") else line[:72] for line in text.split("\n")]
     code = "\n".join(lines)
     # A DEFINE extends to the next one: its attributes may take any number of lines.
@@ -72,3 +80,15 @@ def _in_xml(text: str) -> Iterator[Resource]:
         yield Resource(
             found[1].upper(), said.get("NAME", ""), said.get("GROUP"), said, line, line + found[0].count("\n")
         )
+
+
+def _in_tables(text: str) -> Iterator[Resource]:
+    """Yield what tables define: `DFHPCT TYPE=ENTRY,TRANSID=PAY1,PROGRAM=PAYROLL`, `DFHFCT TYPE=DATASET,DATASET=CUST,DSNAME=A.B`."""
+    for macro in macros(text):
+        said = macro.operands
+        kind, name = {
+            "PCT": ("TRANSACTION", said.get("TRANSID")),
+            "FCT": ("FILE", said.get("FILE") or said.get("DATASET")),
+        }.get(macro.operation[3:], ("", None))
+        if name and macro.operation[:3] in {"DFH", "KIK"}:
+            yield Resource(kind, name, None, said, macro.line, macro.end_line)

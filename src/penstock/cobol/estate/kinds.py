@@ -10,6 +10,7 @@ from typing import Literal
 
 from ..facts.commands import RUNTIMES
 from ..words import vocabulary
+from .csd import TABLE
 
 Kind = Literal[
     "cobol",
@@ -70,7 +71,8 @@ _PATTERNS: dict[Kind, str] = {
     "bms": r"^(?!\*)[A-Z0-9$#@]*[ ]+DFHM(?:SD|DI)[ ]",
     "dbd": r"^(?!\*)[A-Z0-9$#@]*[ ]+DBD[ ]+NAME=",
     "psb": r"^(?!\*)[A-Z0-9$#@]*[ ]+(?:PCB[ ]+TYPE=|PSBGEN[ ])",
-    "csd": r"^[ ]*DEFINE[ ]+(?:TRANSACTION|PROGRAM|FILE|MAPSET|LIBRARY|TDQUEUE|DB2ENTRY|DB2TRAN)[ ]*\(|<cicsdefinition\w+[ \t\r\n]",
+    "csd": r"^[ ]*DEFINE[ ]+(?:TRANSACTION|PROGRAM|FILE|MAPSET|LIBRARY|TDQUEUE|DB2ENTRY|DB2TRAN)[ ]*\(|<cicsdefinition\w+[ \t\r\n]|"
+    + TABLE,
     "jsl": r"^/RUN[ ]+#?[A-Z][A-Z0-9@#-]*[ ]*(?:,[^;\n]*)?;",
     "cobol": _DIVISION,
     "dclgen": r"EXEC[ ]+SQL[ ]+DECLARE[ ]+\S+[ ]+TABLE",
@@ -86,17 +88,17 @@ _PATTERNS: dict[Kind, str] = {
 }
 _SIGNS = {kind: re.compile(pattern, re.IGNORECASE | re.MULTILINE) for kind, pattern in _PATTERNS.items()}
 _WITHIN = {
-    "jcl": "//",
-    "proc": "//",
-    "bms": "DFHM",
-    "dbd": "DBD",
-    "psb": "PCB",
-    "csd": "DEFIN",
-    "jsl": "/RUN",
-    "dclgen": "EXEC",
-    "ddl": "CREATE",
+    "jcl": ("//",),
+    "proc": ("//",),
+    "bms": ("DFHM",),
+    "dbd": ("DBD",),
+    "psb": ("PCB",),
+    "csd": ("DEFIN", "DFHPCT", "DFHFCT", "KIKPCT", "KIKFCT"),
+    "jsl": ("/RUN",),
+    "dclgen": ("EXEC",),
+    "ddl": ("CREATE",),
 }
-"""A word in each pattern: searching for a word takes a hundredth of the time of a pattern, and most texts have none of these."""
+"""Words of which each match has one: searching for a word takes a hundredth of the time of a pattern, and most texts have none."""
 _PGM = re.compile(
     r"(?im)^[ ]*(?:\w+:[ ]*)?PGM(?:[ ]+(?:PARM[ ]*)?[(&]|[ ]*\+?[ ]*(?:/\*.*)?$)|^[ ]*DCL[ ]+(?:VAR\()?&\w"
 )
@@ -149,7 +151,7 @@ def kind_of(name: str, head: bytes) -> Kind | None:
     """
     suffix = _suffix(name)
     by_name = _SUFFIXES.get(suffix)
-    if by_name in {"pli", "hlasm"} and not (by_name == "hlasm" and _kind_of_text(head) in {"bms", "psb", "dbd"}):
+    if by_name in {"pli", "hlasm"} and not (by_name == "hlasm" and _kind_of_text(head) in {"bms", "psb", "dbd", "csd"}):
         return by_name
     if by_name == "script":
         text = decoded(head[:HEAD_BYTES])
@@ -216,5 +218,5 @@ def _kind_of_text(head: bytes) -> Kind | None:
     if "\0" in text:
         return None
     upper = text.upper()
-    likely = (kind for kind in _SIGNS if kind not in _WITHIN or _WITHIN[kind] in upper)
+    likely = (kind for kind in _SIGNS if kind not in _WITHIN or any(word in upper for word in _WITHIN[kind]))
     return next((kind for kind in likely if _SIGNS[kind].search(text)), None)

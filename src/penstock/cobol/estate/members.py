@@ -111,10 +111,10 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
     found = Member(path, kind, lines)
     if kind in {"jcl", "proc"}:
         text = decoded(data)
-        # A job that passes definitions to DFHCSDUP has them in its in-stream data.
+        # A job that passes definitions to DFHCSDUP, or tables to the assembler, has them in its in-stream data.
         return found._replace(
             jobs=jcl.jobs(text),
-            resources=csd.resources(text) if "DFHCSDUP" in text else (),
+            resources=csd.resources(text) if csd.IN_STREAM.search(text) else (),
             procedures=ddl.procedures(text) if "PROCEDURE" in text else (),
         )
     if kind == "bms":
