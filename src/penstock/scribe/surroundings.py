@@ -50,7 +50,7 @@ class Surroundings:
                 self._places[node] = number
                 self._written[node] = names.get(place) or part.own_name
         for job in graph.jobs:
-            self._written.setdefault(job.node, job.name)
+            self._written.setdefault(job.node, job.title)
         for member in graph.members:
             for one in member.resources:
                 if one.kind == "TRANSACTION":

@@ -1003,12 +1003,13 @@ def test_the_box_of_a_program_in_cl_without_variables_leads_to_it(tmp_path: Path
 
 @pytest.mark.proves("C-19")
 def test_scripts_of_one_name_are_boxes_of_their_own(tmp_path: Path) -> None:
-    """Two folders have a run.sh each, and two jobs one JOB card: none of them runs the program of another."""
+    """Two folders have a run.sh each, and two jobs one JOB card: each says which it is, and runs its own program."""
     for name in ("PAY", "TAX"):
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{name}.cbl").write_text(f"       PROGRAM-ID. {name}.\n       PROCEDURE DIVISION.\n")
         (tmp_path / name / "run.sh").write_text(f"cobcrun {name}\n")
         (tmp_path / f"{name}.jcl").write_text(f"//NIGHT    JOB\n//ONE      EXEC PGM={name}\n")
     told = dict(pages.estate_markdown(estate_at(tmp_path).estate))["index.md"]
-    assert (told.count('[["run"]]'), told.count('[["NIGHT"]]')) == (2, 2)
+    for title in ("run@PAY#47;run.sh", "run@TAX#47;run.sh", "NIGHT@PAY", "NIGHT@TAX"):
+        assert told.count(f'[["{title}"]]') == 1
     assert told.count(" --> n") == 4

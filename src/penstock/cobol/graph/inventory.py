@@ -85,6 +85,7 @@ class Inventory:
         self._at = {(one.part.path, one.part.line): number for number, one in reversed([*enumerate(self.programs)])}
         self._run: dict[tuple[str, str], set[int]] = {}
         """The numbers of the programs that each job runs, by the path and the name of the job."""
+        self._titles = {(job.path, job.name): job.title for job in graph.jobs}
         self._data: dict[int, list[DataSet]] = {}
         self._users: dict[tuple[str, str], list[User]] = {}
         self._missing: dict[tuple[str, str], dict[str, None]] = {}
@@ -102,6 +103,10 @@ class Inventory:
     def is_job(self, path: str, name: str) -> bool:
         """Return whether the steps of a name in a file are a job: with a JOB card, or without one if no other member needs them."""
         return (path, name) in self._run
+
+    def title(self, path: str, name: str) -> str:
+        """Return the name of a job or procedure in a file, with its member if others have it."""
+        return self._titles.get((path, name), name)
 
     def run_by(self, path: str, job: str) -> tuple[Located, ...]:
         """Return the programs that a job runs, directly, through a procedure, or through TSO or IMS.
@@ -197,7 +202,7 @@ class Inventory:
                     if number is not None:  # one in CL is in no table of programs
                         run.add(number)
                         self._data.setdefault(number, []).extend(
-                            DataSet(file, dd.name, dd.read_dsns, job.name, one.running.names[0], job.path, dd.line)
+                            DataSet(file, dd.name, dd.read_dsns, job.title, one.running.names[0], job.path, dd.line)
                             for file, dd in _bound(self.programs[number].facts, dds)
                         )
 

@@ -87,6 +87,11 @@ class EstateJob(NamedTuple):
     """The name as its card says it, or that of its member."""
     steps: tuple[StepOfJob, ...]
 
+    @property
+    def title(self) -> str:
+        """The name, and after an @ the member if several jobs have it: what `impact` is asked for."""
+        return f"{self.name}{self.node.name.removeprefix(key(self.name))}"
+
 
 class StepOfJob(NamedTuple):
     """A step as it runs in a job; a step of a procedure includes the overrides of the job."""

@@ -42,6 +42,8 @@ class JobView(TypedDict):
     """A job or a procedure. `runs` are the pages of all programs that it reaches, including those reached through procedures."""
 
     name: str
+    title: str
+    """The name, with its member if several have it."""
     kind: Literal["job", "procedure"]
     path: str
     steps: Sequence[StepView]

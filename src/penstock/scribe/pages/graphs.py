@@ -133,8 +133,7 @@ def estate_calls(estate: EstateView, names: NameIndex) -> GraphBlock | None:
         if transaction["program"]:
             edge(names.entrance("transaction", transaction["name"]), names.program(transaction["program"]))
     for job in estate["jobs"]:
-        # Many members may begin with one JOB card, and many scripts have one name: they are separate jobs.
-        box = names.entrance("job", job["name"])._replace(id=f"job {job['path']} {job['name'].upper()}")
+        box = names.entrance("job", job["title"])
         for page in job["runs"] if job["kind"] == "job" else ():
             if page in estate["programs"]:
                 edge(box, names.own(page))

@@ -115,6 +115,7 @@ def _jobs(linked: Inventory, whose: _Whose) -> Iterator[JobView]:
             name = job.name or member.name
             yield {
                 "name": name,
+                "title": linked.title(member.path, name),
                 "kind": "job" if linked.is_job(member.path, name) else "procedure",
                 "path": member.path,
                 "steps": [_step(step, asked) for step in job.steps],
