@@ -166,6 +166,9 @@ def test_a_command_that_names_a_program_need_not_run_it(name: str, command: str)
             {"RUN.PAY01 runs PAY01 may 2", "PAY01.CUST bound to b1 may 2 2"},
         ),
         ("cobc -x src/pay01.cbl\npay01() {\n  true\n}\npay01\n", set()),
+        # A file of a script that says nothing else of COBOL counts if it is such a program; a build runs files, too.
+        ("# by night\n./pay01 > log\ncat log\n", {"RUN.PAY01 runs PAY01 may 2"}),
+        ("./configure --prefix=/usr\n./build\n", set()),
         ("cobc -x src/pay01.cbl\ncase $1 in\nx|pay01) ;;\nesac\nA=(\npay01\n)\n", set()),
         # COB_FILE_PATH is the folder of a file that has no other, unless a variable names that.
         (

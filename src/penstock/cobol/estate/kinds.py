@@ -104,8 +104,13 @@ _PGM = re.compile(
 )
 """The command that begins a CL program, or a declaration if it has none; OpenCL and Lisp use the suffix, too."""
 _TOOLS = "|".join(sorted({"cobc"} | RUNTIMES - {"anim", "run"}))
-_SCRIPT = re.compile(rf"(?i)(?<![\w-])(?:{_TOOLS})(?![\w-])|(?<!\w)DD_\w+=|(?<!\w)setenv[ \t]+DD_\w")
-"""What a script has that runs programs in COBOL, or names their files; other commands are named `anim` and `run`, too."""
+_SCRIPT = re.compile(
+    rf"(?im)(?<![\w-])(?:{_TOOLS})(?![\w-])|(?<!\w)DD_\w+=|(?<!\w)setenv[ \t]+DD_\w|^[ \t]*\.[/\\][\w-]+(?:\.exe)?(?!\S)"
+)
+"""What a script has that runs programs in COBOL, or names their files; other commands are named `anim` and `run`, too.
+
+The last form, `./prog`, may be anything: `shell.job` keeps it if it is a program of the estate.
+"""
 _SETS = re.compile(r"(?i)(?:(?:export|set|setenv|declare|typeset)[ \t]|[a-z_]\w*=)")
 """A command that sets a variable."""
 _CARD = re.compile("^//", re.MULTILINE)

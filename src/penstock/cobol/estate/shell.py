@@ -155,7 +155,7 @@ def job(
         names: The programs of the estate, in capitals: one of them may be run by its name alone.
 
     Returns:
-        The job; None if the script runs no program that is recognized.
+        The job; None if the script runs no program that is recognized, or only files that are none of the estate's programs.
     """
     steps: dict[str, JobStep] = {}
     others = {command.words[1] for command in one.commands if command.words[0] == _FUNCTION and len(command.words) > 1}
@@ -167,7 +167,10 @@ def job(
             step = name if name.upper() not in steps else f"{name}-{line}"
             dds = tuple(_dds(variables, one.path))
             steps[step.upper()] = JobStep(step, name, None, (name.upper(),), None, dds, line, line, doubt=doubt)
-    return Job("", "job", tuple(steps.values()), (), 1, one.lines) if steps else None
+    # Any script runs files (`./configure`): one that gives a program files, runs one of the estate, or by a runtime, is a job.
+    if any(step.dds or step.doubt != _BY_ITS_FILE or step.name.upper() in known for step in steps.values()):
+        return Job("", "job", tuple(steps.values()), (), 1, one.lines)
+    return None
 
 
 class _Running:
