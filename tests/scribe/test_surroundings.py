@@ -120,7 +120,8 @@ def test_names_with_an_at_sign_are_whole(tmp_path: Path) -> None:
         "y/j.jcl": "//J@1 JOB\n//S EXEC PGM=B@2\n",
     }
     found, index = documented(tmp_path, files)
-    assert found == {"a.cbl": [[], [], []], "b.cbl": [["A@1"], [], ["J@1"]], "c.cbl": [["A@1"], [], ["J@1"]]}
+    run = {"b.cbl": "J@1@x/j.jcl", "c.cbl": "J@1@y/j.jcl"}
+    assert found == {"a.cbl": [[], [], []], **{path: [["A@1"], [], [job]] for path, job in run.items()}}
     assert [one["runs"] for one in index["jobs"]] == [["B@1"], ["B@2"]]
     assert not index["missing"]
 
