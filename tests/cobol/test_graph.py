@@ -2418,17 +2418,18 @@ def test_a_call_says_how_many_arguments_it_passes_if_the_program_takes_another_n
     text = (
         "       PROGRAM-ID. A.\n       WORKING-STORAGE SECTION.\n       01 X PIC X.\n       PROCEDURE DIVISION.\n"
         "           CALL 'B' USING X 'Y'.\n           CALL 'B' USING X.\n           CALL 'C' USING X 'Y'.\n"
-        "           CALL 'C' USING DFHEIBLK DFHCOMMAREA X 'Y'.\n"
+        "           CALL 'C' USING DFHEIBLK DFHCOMMAREA X 'Y'.\n           CALL 'D' USING X.\n"
     )
     graph = graph_of(
         {
             "a.cbl": text.encode(),
             "b.cbl": f"{callee}       PROCEDURE DIVISION USING P Q.\n           GOBACK.\n".encode(),
             "c.cbl": f"{callee.replace(' B.', ' C.')}       PROCEDURE DIVISION USING P Q.\n           GOBACK.\n".encode(),
+            "d.cbl": f"{callee.replace(' B.', ' D.')}       PROCEDURE DIVISION USING COPY ARGS.\n           GOBACK.\n".encode(),
         }
     )
     calls = {(str(one.target), one.certainty, one.why) for one in graph.drawn if one.verb == "calls"}
-    assert calls == {("B", "is", "line 6 passes 1 and it takes 2"), ("C", "is", "")}
+    assert calls == {("B", "is", "line 6 passes 1 and it takes 2"), ("C", "is", ""), ("D", "is", "")}
 
 
 @pytest.mark.proves("C-17")

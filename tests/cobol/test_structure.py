@@ -684,8 +684,8 @@ def test_parameters_may_be_declared_in_place(given: str, using: tuple[str, ...],
         (("PROCEDURE DIVISION USING", "    A", "    COPY LK."), "B C.", ("A", "B", "C")),
         (("PROCEDURE DIVISION USING COPY LK.",), "B.", ("B",)),
         (("PROCEDURE DIVISION USING A COPY 'lk.cpy' .",), "B", ("A", "B")),
-        # Without the copybook, only those are known that the program names.
-        (("PROCEDURE DIVISION USING", "    A", "    COPY LK OF LIB."), None, ("A",)),
+        # Without the copybook, its COPY stands for those that the program does not name.
+        (("PROCEDURE DIVISION USING", "    A", "    COPY LK OF LIB."), None, ("A", "COPY LK")),
         (("PROCEDURE DIVISION USING C-COPY COPY-C.",), None, ("C-COPY", "COPY-C")),
     ],
 )

@@ -291,10 +291,7 @@ class _Walk:
         The division in which the copybook ends continues: one that ends among data leaves its section in effect, so that
         what follows is in WORKING-STORAGE although this file never says so.
         """
-        copy = next(
-            (part for part in blocks(self._code, self._folded, [(start, end)], _nowhere) if isinstance(part, Copy)),
-            None,
-        )
+        copy = self._copy(start, end)
         if copy is None or self._find is None:
             return False
         if not draft.identified and draft.procedure is None and self._division in {"", "IDENTIFICATION"}:
@@ -317,6 +314,11 @@ class _Walk:
         if draft.kind == "copybook":
             draft.kind = "program"
         return True
+
+    def _copy(self, start: int, end: int) -> Copy | None:
+        """Return the COPY of a block; None if it is another one."""
+        found = blocks(self._code, self._folded, [(start, end)], _nowhere)
+        return next((part for part in found if isinstance(part, Copy)), None)
 
     def _take_name(self, draft: Draft, find: Lookup, copy: Copy) -> None:
         """Take the name of a program from the header that a COPY supplies, after its REPLACING."""
@@ -358,7 +360,11 @@ class _Walk:
         copy = ENTRY.match(self._folded, at)
         if copy is None or copy["block"] is None or copy["exec"] is not None:
             return at
-        self._draft(at).blocks.append(copy.span("block"))
+        draft = self._draft(at)
+        draft.blocks.append(copy.span("block"))
+        said = self._copy(*copy.span("block"))
+        if said and (self._find is None or self._find(said.name, said.library) is None):
+            draft.using = (*draft.using, f"COPY {said.name}")  # in place of parameters that nobody knows here
         return copy.end()
 
     def _begin_division(self, entry: re.Match[str]) -> bool:

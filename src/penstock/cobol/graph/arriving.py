@@ -129,10 +129,13 @@ class Arriving:
         return _Reached(self._calling.nodes(name, found), found, certainty, why, hidden, here)
 
     def _compare(self, part: ProgramPart, given: int, reached: _Reached) -> None:
-        """Say of a call that it passes more or fewer arguments than the program takes, which no compiler sees."""
+        """Say of a call that it passes more or fewer arguments than the program takes, which no compiler sees.
+
+        A parameter that the program does not declare may stand for several, as in USING COPY ARGS.
+        """
         me = NodeId(part.kind, part.name)
         for callee, entry in reached.entries:
-            if len(entry.parameters) != given:
+            if len(entry.parameters) != given and None not in entry.parameters:
                 why = f"line {reached.here.line} passes {given} and it takes {len(entry.parameters) or 'none'}"
                 self._drawing.explain(me, "calls", NodeId("program", self._parts[callee].name), why)
 
