@@ -43,6 +43,7 @@ KINDS = {
 }
 CONTROL_CUTS = 20  # a control that has lost nothing yet is cut again: only its newest rename is at risk
 CUTS_IN_ONE_STORE = 5  # a store is used for this many cuts
+COPIES_SECONDS = 60  # that others may have a copy of a mount
 _NAMES = 20
 _FILE_BYTES = 3_000
 
@@ -241,7 +242,16 @@ class Disk:
         self._run("mount", "-o", "loop", self.image, self.path)
 
     def unmount(self) -> None:
+        """Unmount it, everywhere: a sandbox that begins meanwhile has a copy of each mount until it ends.
+
+        While there is one, mounting the image again returns the same file system, with its power still cut.
+        """
         self._run("umount", self.path)
+        until = time.monotonic() + COPIES_SECONDS
+        while subprocess.run(["losetup", "--associated", self.image], check=True, capture_output=True).stdout:
+            if time.monotonic() > until:
+                raise NotHere(f"another process has had a mount of {self.image} for {COPIES_SECONDS} s")
+            time.sleep(0.05)
 
     def cut(self) -> None:
         """From here on nothing reaches the disk, including the file system's log."""
