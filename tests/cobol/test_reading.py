@@ -861,11 +861,12 @@ def test_an_exec_block_may_begin_in_column_7_while_a_mark_there_is_still_a_comme
     assert verbs(one(alone)) == ["EXEC SQL"]
 
 
-def test_an_exec_block_that_is_never_closed_ends_with_its_paragraph() -> None:
+@pytest.mark.parametrize("header", ["NEXT-PART.", "NEXT-PART. EXIT.", "PROCEDURE DIVISION USING X."])
+def test_an_exec_block_that_is_never_closed_ends_with_its_paragraph(header: str) -> None:
     """Text from column 7 on is a comment again behind the next header, and what looks like a comment of SQL is none."""
     block = ["           EXEC SQL", "      SELECT A", "             INTO :X."]
     rest = [
-        "       NEXT-PART.",
+        f"       {header}",
         "      REMARK of the shop.",
         "           COMPUTE X = Y --Z.",
         "           EXEC SQL COMMIT END-EXEC.",

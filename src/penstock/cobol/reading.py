@@ -69,7 +69,7 @@ _EXEC = re.compile(r"(?i)(?<![\w-])(?:(?P<end>END-EXEC)|EXEC(?:UTE)?\s++(?:(?P<s
 _EMBEDDED_FROM = re.compile(r"(?:[ ]{6}|\d{6}(?!\d))(?:\w[^ ]|[:,('=<)]|--)")
 """A line of an EXEC block that begins in column 7. A letter before a blank may still be the mark of a shop for a comment, or the D
 of a debug line."""
-_HEADER = re.compile(r"(?i)[ ]{0,3}\w[\w-]*+(?:[ ]++(?:SECTION|DIVISION))?[ ]*+\.[ ]*+\Z")
+_HEADER = re.compile(r"(?i)[ ]{0,3}\w[\w-]*+(?:[ ]*+\.(?!\S)|[ ]++(?:SECTION|DIVISION)(?![\w-]))")
 """The header of a paragraph, section or division from column 8 on: an EXEC block that is not closed before it never is."""
 # Group 1 is a comment; `/*` that nothing ends is none. A host variable may have two hyphens in a row, but none
 # at its end.
