@@ -663,6 +663,18 @@ def test_a_part_of_a_dotted_name_is_no_paragraph() -> None:
     assert [one.name for one in source.programs[0].paragraphs] == ["MAIN", "LAST-ONE"]
 
 
+@pytest.mark.parametrize("minus", ["Y -INC", "Y\n              -INC"])
+def test_a_minus_before_an_item_called_inc_includes_nothing(minus: str) -> None:
+    """A librarian's include has a line of its own; compilers take `Y -INC` as a difference."""
+    found = read(
+        "DATA DIVISION.", "WORKING-STORAGE SECTION.", "01 INC PIC 9.", "01 X PIC 9.", "01 Y PIC 9.",
+        "PROCEDURE DIVISION.", f"    COMPUTE X = {minus}", "    MOVE X TO Y.",
+    )  # fmt: skip
+    assert found.copybooks == ()
+    assert found.statements == 2
+    assert [bool(item.read_lines) for item in found.items] == [True, True, True]
+
+
 @pytest.mark.parametrize("line", ["-INC I#AREAS", "++INCLUDE AREAS"])
 def test_the_include_of_a_librarian_is_shown_from_its_first_column(line: str) -> None:
     """It is written in the columns of sequence numbers, so a citation from column 7 on would be empty."""

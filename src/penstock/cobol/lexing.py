@@ -66,7 +66,9 @@ _FROM = (
 )
 _DISJOINED = rf"(?:DISJOINING\s++(?P<disjoined>{WORD})\s++|)"
 _JOINED = rf"(?>\s++{_DISJOINED}JOINING\s++(?P<joined>{WORD})(?:\s++AS|)\s++(?P<side>PREFIX|SUFFIX)(?![\w-])|)"
-_COPYING = rf"(?:COPY\s++{re.sub(r'[?]P<[a-z]+>', '?:', _FROM)}|(?:-INC|\+\+INCLUDE)\s++)"
+_LIBRARIAN = r"(?<![^\n])-INC|\+\+INCLUDE"
+"""The include of a librarian, which `reading` puts at the beginning of its line: elsewhere, `X -INC` is a difference."""
+_COPYING = rf"(?:COPY\s++{re.sub(r'[?]P<[a-z]+>', '?:', _FROM)}|(?:{_LIBRARIAN})\s++)"
 _NO_MEMBER = r"(?!(?:OF|IN)(?![\w-]))"
 """What no member is called: assembler has its own COPY, and a remark in it may say `COPY OF THE RECORD`."""
 COPY = (
@@ -85,7 +87,7 @@ BLOCK = rf"(?:{EXEC}|{COPY}|{REPLACE})"
 PAIR = re.compile(rf"{GAP}({_OPERAND})\s++BY\s++({_OPERAND})")
 """One `old BY new` of REPLACING, with its operands as groups 1 and 2."""
 COPIED = re.compile(
-    rf"(?P<via>COPY|-INC|\+\+INCLUDE)\s++"
+    rf"(?P<via>COPY|{_LIBRARIAN})\s++"
     rf"{_FROM}{_NO_MEMBER}(?P<name>{LITERAL}|{WORD}(?>(?:\.(?=\w){WORD})*))(?>\s++(?:OF|IN)\s++(?P<library>{LITERAL}|{WORD})|)"
     rf"(?>\s++SUPPRESS(?>\s++PRINTING|)|){_JOINED}(?>\s++REPLACING(?P<pairs>{_PAIRS})|)"
 )
