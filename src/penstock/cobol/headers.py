@@ -54,13 +54,15 @@ _LEAVES = re.compile(rf"\s*+EXIT\s*+{PERIOD}")
 _DECLARED = re.compile(
     rf"(?:^|\.)[ \t]*+(?:0?[1-9]|[1-4]\d|66|77|78|88|[FSRC]D|SELECT(?>[ \t]++OPTIONAL|))[ \t]++({_NAME})", re.MULTILINE
 )
+# Letters come first, as in `lexing`, and then what may not be before them.
 _MENTIONED = re.compile(
-    rf"(?<![\w-])(?:PERFORM|GO(?>\s++TO|)|PROCEED\s++TO|PROCEDURE(?>\s++IS|))\s++({_NAME})(?!\s++TIMES)"
+    r"(?:PERFORM(?<![\w-]PERFORM)|GO(?<![\w-]GO)(?>\s++TO|)|PROCEED(?<![\w-]PROCEED)\s++TO"
+    rf"|PROCEDURE(?<![\w-]PROCEDURE)(?>\s++IS|))\s++({_NAME})(?!\s++TIMES)"
     rf"(?>(?>\s++(?:OF|IN)\s++{_NAME}|)\s++(?:THRU|THROUGH)\s++({_NAME})|)"
 )
 
 
-_HANDLED = re.compile(r"(?<![\w-])HANDLE\s++(?:CONDITION|AID|ABEND)(?>(?:\s++[\w-]++(?>\s*+\([^()]*+\)|))+)")
+_HANDLED = re.compile(r"HANDLE(?<![\w-]HANDLE)\s++(?:CONDITION|AID|ABEND)(?>(?:\s++[\w-]++(?>\s*+\([^()]*+\)|))+)")
 _LABEL = re.compile(rf"\(\s*+({_NAME})\s*+\)")
 
 

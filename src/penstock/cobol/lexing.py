@@ -12,11 +12,10 @@ half would be tried from every position: `tests/cobol/test_structure.py` holds a
 from __future__ import annotations
 
 import re
-import string
 from typing import TYPE_CHECKING
 
 from .program import Word
-from .reading import BREAK
+from .reading import BREAK, capitals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +29,6 @@ _BROKEN = re.compile(rf"{BREAK}(?<=[\w{WIDE}-]{BREAK})(?>(?:{BREAK}*+[\w#@$:{WID
 # The name of a type of .NET or Java, after TYPE (OF) or NEW: its periods end no sentence, and what follows them begins none.
 # Letters come first, and then what may not be before them: the other way around, a search takes several times as long.
 _TYPE = re.compile(r"(?:TYPE(?<![\w-]TYPE)(?>\s++OF|)|NEW(?<![\w-]NEW))\s++(?P<type>[A-Z_]\w*+(?>(?:\.[A-Z_]\w*+)+))")
-_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 WORD = r"[^\s.'\"(),;=<>+*/&]++"
 """A word, in the widest sense: anything between blanks and punctuation."""
@@ -117,12 +115,12 @@ _KINDS: dict[str, TokenKind] = {
 def fold(code: str) -> str:
     r"""Return the code in upper case, of the same length, with continued words and the names of types made whole.
 
-    Only a to z are folded: `str.upper` turns some letters into two (`ß`), and the offsets would no longer be those of
-    the code. The breaks of a broken word are moved behind it: `PER\x1fFORM` becomes
-    `PERFORM\x1f`, so that an expression for PERFORM finds it where it begins. In `TYPE SHOP.TILL` and `NEW SHOP.TILL`
-    the period reads as `_`, so that the name is one word; `spelled` returns it as it is.
+    Only a to z are folded (`capitals`), so that the offsets are those of the code. The breaks of a broken word are moved
+    behind it: `PER\x1fFORM` becomes `PERFORM\x1f`, so that an expression for PERFORM finds it where it begins. In
+    `TYPE SHOP.TILL` and `NEW SHOP.TILL` the period reads as `_`, so that the name is one word; `spelled` returns it as
+    it is.
     """
-    folded = code.upper() if code.isascii() else code.translate(_UPPER)
+    folded = capitals(code)
     folded = _BROKEN.sub(_whole, folded) if BREAK in folded else folded
     return _TYPE.sub(lambda named: named[0].replace(".", "_"), folded)
 

@@ -36,6 +36,7 @@ _LITERAL = re.compile(LITERAL)
 _LINE_ENDS = re.compile(f"[\n{BREAK}]")
 _BEGINS = r"(?<![\w:-])"
 # Literals are matched whole, so that no statement begins inside one.
+_REPLACE = re.compile(r"REPLACE(?<![\w:-]REPLACE)\s")
 _STATEMENT = re.compile(rf"{LITERAL}|{_BEGINS}(?P<copy>{COPIED.pattern})|{_BEGINS}(?P<replace>{REPLACE})")
 
 
@@ -64,7 +65,7 @@ def replaced(code: str, folded: str, starts: tuple[int, ...], find: Lookup | Non
     """
     unchanged = Replaced(code, starts)
     # Most sources have no REPLACE, and copy nothing that has one: they are not searched.
-    if "REPLACE" not in folded and not (find is not None and _may_copy_one(code, folded, find)):
+    if _REPLACE.search(folded) is None and not (find is not None and _may_copy_one(code, folded, find)):
         return unchanged
     made: list[str] = []
     effects: list[tuple[int, Replacing]] = []

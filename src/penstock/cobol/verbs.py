@@ -57,14 +57,18 @@ FORMS = {
 }
 """Verbs of more than one word: the other words belong to the verb, so that EXIT PERFORM is not a PERFORM."""
 
-_IDMS = re.compile(r"(?<![\w-])(?:IDMS-CONTROL|COPY\s++IDMS|SUBSCHEMA-CTRL|SCHEMA\s++SECTION)(?![\w-])")
-_SETS = re.compile(r"(?<![\w-])(?:SUB-?SCHEMA|DATA-BASE)\s++SECTION(?![\w-])")
+# Letters come first, as in `lexing`, and then what may not be before them.
+_IDMS = re.compile(
+    r"(?:IDMS(?<![\w-]IDMS)-CONTROL|COPY(?<![\w-]COPY)\s++IDMS|SUBSCHEMA(?<![\w-]SUBSCHEMA)-CTRL"
+    r"|SCHEMA(?<![\w-]SCHEMA)\s++SECTION)(?![\w-])"
+)
+_SETS = re.compile(r"(?:SUB(?<![\w-]SUB)-?SCHEMA|DATA(?<![\w-]DATA)-BASE)\s++SECTION(?![\w-])")
 _TRANSACTION = re.compile(r"(?<![\w-])(?:BEGIN|END|ABORT|RESTART)-TRANSACTION(?![\w-])")
 _NAMED_SO = re.compile(
     rf"(?<![\w-])(?:PERFORM|GO|TO|THRU|THROUGH|0?[1-9]|[1-4]\d|66|77|78|88)\s++(?={_TRANSACTION.pattern})(?P<name>[\w-]++)"
 )
 """A paragraph or item with the name of a statement of NonStop's screen programs: then that is not a statement."""
-_SHOP = re.compile(r"(?<![\w-])#[A-Z][\w-]*+")
+_SHOP = re.compile(r"#(?<![\w-]#)[A-Z][\w-]*+")
 _DECLARED_SHOP = re.compile(r"(?<![\w#-])(?:0?[1-9]|[1-4]\d|66|77|78|88)\s++(#[A-Z][\w-]*+)")
 """Words with a # are not in the language: unless an item has such a name, they are statements of a shop's own preprocessor
 (`#ERROR code text`), of which only the beginning is known."""
@@ -146,5 +150,7 @@ def verbs_of(folded: str) -> SourceVerbs:
         said = {*_TRANSACTION.findall(folded)} - {*_NAMED_SO.findall(folded)}
         if len(said) > 1:  # one alone may be a paragraph that control falls into
             found = found._replace(verbs=found.verbs | said, one_word=found.one_word | said)
-    shop = frozenset({*_SHOP.findall(folded)} - {*_DECLARED_SHOP.findall(folded)}) if "#" in folded else frozenset()
+    shop = frozenset(_SHOP.findall(folded))
+    if shop:
+        shop -= frozenset(_DECLARED_SHOP.findall(folded))
     return found._replace(verbs=found.verbs | shop, one_word=found.one_word | shop, shop=shop) if shop else found
