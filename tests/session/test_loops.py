@@ -49,6 +49,17 @@ def test_the_same_call_with_the_same_result_is_told_at_three_and_ends_the_work_a
 
 
 @pytest.mark.proves("S-13")
+def test_the_same_call_twenty_times_in_one_reply_is_one_look() -> None:
+    """The model has seen none of the results yet, so that it can have learned nothing; the replies after it count as any."""
+    stage = begun()
+    for _ in range(4):
+        stage.turn(*(viewed(number, "a.py", "same") for number in range(20)))
+        assert isinstance(stage.step(), Ask)
+    stage.turn(*(viewed(number, "a.py", "same") for number in range(20)))
+    assert isinstance(stage.step(), Stop)
+
+
+@pytest.mark.proves("S-13")
 def test_a_b_a_b_is_told_at_the_fourth_call_and_ends_where_nothing_new_comes() -> None:
     """Two calls that alternate with the same results are a loop too."""
     stage = begun()

@@ -20,7 +20,7 @@ from penstock.session.domains import changed_domain
 from penstock.session.effects import settled_later
 from penstock.session.faults import CURED_BY_WAITING, Faults
 from penstock.session.limits import Limits, Pressure
-from penstock.session.loops import Loops
+from penstock.session.loops import Did, Loops
 from penstock.wires import Cleared, Collapsed, Transcript, placeholders, result_messages, text_message
 
 if TYPE_CHECKING:
@@ -304,12 +304,15 @@ def _returned(state: State, event: ev.Returned) -> State:
     # Every provider refuses a transcript with an open call, so results are taken together or not at all.
     if left_open := sorted(asked.keys() - answered):
         raise CallerError(f"call {left_open[0]!r} has no result: all open calls return together")
-    loops, faults = state.loops, state.faults
-    for outcome in event.outcomes:
-        call = asked.get(outcome.call_id)
-        if call is not None:
-            loops = loops.with_call(call.name, call.arguments, outcome.digest)
-    faults = faults.returned(
+    loops = state.loops
+    # Equal calls of one reply count once: their model has seen no result in between, and was told nothing.
+    for did in dict.fromkeys(
+        Did(call.name, call.arguments, outcome.digest)
+        for outcome in event.outcomes
+        if (call := asked.get(outcome.call_id)) is not None
+    ):
+        loops = loops.with_call(*did)
+    faults = state.faults.returned(
         state.all_turns,
         mistakes=sum(outcome.failed and not outcome.is_refusal for outcome in event.outcomes),
         is_success=any(not outcome.failed for outcome in event.outcomes),
