@@ -217,6 +217,28 @@ def test_a_reply_that_was_withheld_is_told(begun: Callable[..., Agent], wire: st
 
 
 @pytest.mark.parametrize("wire", WIRES)
+def test_a_provider_that_reports_little_input_does_not_hide_how_its_reply_ended(
+    begun: Callable[..., Agent], wire: str
+) -> None:
+    """Whoever counts only what was not cached is doubted at every answer; a cut, empty or withheld one is still seen as that."""
+
+    def served(*bodies: Any) -> tuple[Any, int]:
+        given = iter(bodies)
+        model = Served(wire, lambda _: next(given))
+        return begun(model, window=30_000).run("How many?"), len(model.sizes)
+
+    cut = stopped(wire, answer(wire, "Forty, be", 40, 8_000), CUT[wire])
+    run, requests = served(cut, answer(wire, "cause so.", 40))
+    assert (run.answer, requests) == ("Forty, because so.", 2)
+    assert ["40 tokens of input" in run.warnings[0], "length limit" in run.warnings[1]] == [True, True]
+    run, requests = served(silent(wire, 40), answer(wire, given=40))
+    assert (run.answer, requests) == ("Forty.", 2)
+    run, requests = served(stopped(wire, answer(wire, "Fo", 40), WITHHELD[wire]))
+    assert (run.answer, requests) == ("Fo", 1)
+    assert "withheld" in run.warnings[1]
+
+
+@pytest.mark.parametrize("wire", WIRES)
 def test_a_reply_that_ended_for_an_unknown_reason_is_told(begun: Callable[..., Agent], wire: str) -> None:
     """It is taken, because it says something, and nobody has to take it for whole."""
     run = begun(Served(wire, always(stopped(wire, answer(wire, "Fo", 4_000), "zorp\x1b")))).run("How many?")

@@ -14,7 +14,7 @@ from tests.carrier.conftest import HttpRefused
 from tests.carrier.test_streams import request_on
 
 from penstock import Carrier, execute
-from penstock.context.answers import fault_of, overflow_in
+from penstock.context.answers import faults_of, overflow_in
 from penstock.overflow.silent import BRIM
 from penstock.wires import WIRES, wire_named
 from penstock.wires.wire import AnswerContent
@@ -318,8 +318,7 @@ def test_an_empty_reply_that_nothing_cures_is_reported_and_handed_over(wire: str
 def test_an_empty_reply_that_says_why_is_no_matter_of_size(wire: str, reason: str, kind: str) -> None:
     """Cutting the history of a large request would lose content, and the model would still stop for that reason."""
     body = stopped(wire, silent(wire, 20_000), reason)
-    found = fault_of(body, wire, estimated_tokens=20_000, window_tokens=40_000, taken_tokens=0)
-    assert found is not None
+    (found,) = faults_of(body, wire, estimated_tokens=20_000, window_tokens=40_000, taken_tokens=0)
     assert (found.kind, found.overflow) == (kind, None)
 
 
@@ -327,20 +326,19 @@ def test_a_pause_after_the_provider_compacted_is_an_answer() -> None:
     """Anthropic's `pause_after_compaction` returns the summary alone, with no output counted; it goes back as it came."""
     body = stopped("anthropic", silent("anthropic", 20_000), "compaction")
     body["content"] = [{"type": "compaction", "content": "They moved the tax table."}]
-    assert fault_of(body, "anthropic", estimated_tokens=20_000, window_tokens=40_000, taken_tokens=0) is None
+    assert not faults_of(body, "anthropic", estimated_tokens=20_000, window_tokens=40_000, taken_tokens=0)
 
 
 def test_a_response_that_a_person_steered_is_an_answer() -> None:
     """OpenAI ends it where it may go on with what the person has added; it goes back as it came."""
     body = stopped("openai-responses", answer("openai-responses"), "steered")
-    assert fault_of(body, "openai-responses", estimated_tokens=90, window_tokens=40_000, taken_tokens=0) is None
+    assert not faults_of(body, "openai-responses", estimated_tokens=90, window_tokens=40_000, taken_tokens=0)
 
 
 def test_a_reply_at_geminis_limit_for_one_request_is_cut() -> None:
     """The model is not at its end: google-genai itself asks for the rest, and others have to."""
     body = stopped("gemini", answer("gemini"), "CONTINUATION")
-    found = fault_of(body, "gemini", estimated_tokens=90, window_tokens=40_000, taken_tokens=0)
-    assert found is not None
+    (found,) = faults_of(body, "gemini", estimated_tokens=90, window_tokens=40_000, taken_tokens=0)
     assert (found.kind, found.overflow) == ("length", None)
 
 
@@ -353,6 +351,16 @@ def test_a_reply_that_is_cut_at_its_length_is_reported(wire: str, store: Store) 
     assert "ended at its length limit" in result.warnings[0]
 
 
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_doubted_count_of_the_input_hides_no_cut_reply(wire: str, store: Store) -> None:
+    """A provider may report only what it had not cached; both are told, and the words are the caller's."""
+    cut = stopped(wire, answer(wire, "Forty, because", given=40, written=500), CUT[wire])
+    result, sizes = carried(wire, lambda _: cut, store)
+    assert (result.success, len(sizes), result.response) == (True, 1, cut)
+    assert "40 tokens of input" in result.warnings[0]
+    assert "length limit" in result.warnings[1]
+
+
 def test_a_reply_that_the_window_cut_is_asked_for_again_with_less_input(store: Store) -> None:
     """Anthropic says so; others stop short of the requested length with a full window."""
     request = {**request_on("anthropic"), "max_tokens": 4_000}
@@ -363,11 +371,9 @@ def test_a_reply_that_the_window_cut_is_asked_for_again_with_less_input(store: S
     assert "the window was full" in result.warnings[0]
     short = stopped("openai-chat", answer("openai-chat", "Forty, bec", 27_000, 400), "length")
     about: Any = {"estimated_tokens": 26_000, "asked_tokens": 4_000}
-    found = fault_of(short, "openai-chat", window_tokens=27_400, taken_tokens=0, **about)
-    assert found is not None
+    (found,) = faults_of(short, "openai-chat", window_tokens=27_400, taken_tokens=0, **about)
     assert (found.kind, found.overflow is not None) == ("window", True)
-    capped = fault_of(short, "openai-chat", window_tokens=200_000, taken_tokens=0, **about)
-    assert capped is not None
+    (capped,) = faults_of(short, "openai-chat", window_tokens=200_000, taken_tokens=0, **about)
     assert (capped.kind, capped.overflow) == ("length", None), "a cap of the model's own"
 
 
@@ -375,11 +381,10 @@ def test_a_reply_that_the_window_cut_is_asked_for_again_with_less_input(store: S
 def test_an_answer_as_it_should_be_has_no_fault(wire: str) -> None:
     """It has words or calls and any possible usage; an answer withheld by a policy is not an overflow."""
     for body in (answer(wire, given=5_000), answer(wire, given=0, written=0)):
-        assert (
-            fault_of(body, wire, estimated_tokens=5_000, window_tokens=8_000, taken_tokens=0, asked_tokens=500) is None
-        )
-    assert fault_of({}, wire, estimated_tokens=5_000, window_tokens=8_000, taken_tokens=0) is None
-    assert fault_of("words", wire, estimated_tokens=5_000, window_tokens=8_000, taken_tokens=0) is None
+        about: Any = {"estimated_tokens": 5_000, "window_tokens": 8_000, "taken_tokens": 0, "asked_tokens": 500}
+        assert not faults_of(body, wire, **about)
+    assert not faults_of({}, wire, estimated_tokens=5_000, window_tokens=8_000, taken_tokens=0)
+    assert not faults_of("words", wire, estimated_tokens=5_000, window_tokens=8_000, taken_tokens=0)
 
 
 def test_an_error_after_a_doubtful_answer_leaves_the_answer(store: Store) -> None:

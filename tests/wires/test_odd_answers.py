@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.carrier.stream_watch import StreamRefused, StreamWatch
-from penstock.context.answers import fault_of, overflow_in
+from penstock.context.answers import faults_of, overflow_in
 from penstock.errors import CallerError
 from penstock.wires import WIRES, answer_messages, wire_named
 from penstock.wires.bodies import cache_tokens
@@ -84,7 +84,7 @@ def test_any_value_of_an_answer_may_be_another(wire: str) -> None:
         overflow_in(body)
         with suppress(CallerError):
             answer_messages(body, wire)
-        fault_of(body, wire, estimated_tokens=50, window_tokens=100, taken_tokens=0)
+        faults_of(body, wire, estimated_tokens=50, window_tokens=100, taken_tokens=0)
         if answers.hidden_calls is not None and answers.is_answer(body):
             answers.hidden_calls.calls_in(body, OWN)
             hider = answers.hidden_calls.hider(OWN)

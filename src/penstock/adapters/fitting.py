@@ -23,7 +23,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from penstock.carrier.memory import Memory
-from penstock.context.answers import fault_of, overflow_in, taken_by
+from penstock.context.answers import faults_of, overflow_in, taken_by
 from penstock.context.bill import counter_for
 from penstock.context.compaction import GROWN, apply, plan
 from penstock.context.provider_counts import Observation, stated
@@ -333,7 +333,7 @@ class Fitting(Generic[M]):
 
     def _doubt(self, body: Json, sized: Sized, asked_tokens: int | None, *, cut: bool = False) -> Overflow | None:
         """Return what a smaller request is sized from, if one would bring a better answer; problems are logged."""
-        fault = fault_of(
+        faults = faults_of(
             body,
             self._wire,
             estimated_tokens=sized.low,
@@ -344,13 +344,12 @@ class Fitting(Generic[M]):
             counts=sized.counts,
             answered=self._answered,
         )
-        if (taken := taken_by(body, self._wire, fault)) is not None:
+        if (taken := taken_by(body, self._wire, faults)) is not None:
             self._memory = self._memory.took(taken)
             self._answered = (*self._answered[-EQUAL_BEFORE:], stated(sized.counts, taken))
-        if fault is None:
-            return None
-        logging.getLogger(__name__).warning("%s", redacted(fault.message))
-        return fault.overflow
+        for fault in faults:
+            logging.getLogger(__name__).warning("%s", redacted(fault.message))
+        return next((fault.overflow for fault in faults if fault.overflow is not None), None)
 
     def _cure(self, attempts: Sequence[Attempt], budget: Budget, calls_left: int) -> SendSmaller | Irreducible:
         """Return the smaller request for a refusal, or the proof that there is none; after the last call only the proof."""

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from penstock.context.answers import CUT_FACTOR, fault_of, overflow_in, taken_by
+from penstock.context.answers import CUT_FACTOR, faults_of, overflow_in, taken_by
 from penstock.context.provider_counts import stated
 from penstock.context.sized import Sized
 from penstock.context.standstill import EQUAL_BEFORE
@@ -141,11 +141,11 @@ class Asking:
         except CallerError as error:
             self._failed("server_error", str(error))
             return
-        fault = self._fault(step, body)
-        if fault is not None and self._is_not_taken(fault):
+        faults = self._faults(step, body)
+        if any(map(self._is_not_taken, faults)):
             return
-        self._is_cut = fault is not None and fault.kind in {"length", "window"}
-        self.ended_empty = fault.message if fault is not None and fault.kind == "empty" else ""
+        self._is_cut = any(fault.kind in {"length", "window"} for fault in faults)
+        self.ended_empty = next((fault.message for fault in faults if fault.kind == "empty"), "")
         replied = Replied(
             messages=messages,
             input_tokens=reported_input(body),
@@ -285,12 +285,12 @@ class Asking:
 
     # ── answers with a fault ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _fault(self, step: Ask, body: Json) -> AnswerFault | None:
-        """Return what is wrong with an answer, and report it to the listener and the run's result; None if nothing is."""
+    def _faults(self, step: Ask, body: Json) -> tuple[AnswerFault, ...]:
+        """Return what is wrong with an answer, and report it to the listener and the run's result."""
         session, model = self._driver.session, self._driver.model
         sized = Sized(step.transcript, session.counter)
         _, taken_tokens, answered = self._taken if self._taken[0] is model else (model, 0, ())
-        fault = fault_of(
+        faults = faults_of(
             body,
             model.wire,
             estimated_tokens=sized.low,
@@ -300,13 +300,14 @@ class Asking:
             counts=sized.counts,
             answered=answered,
         )
-        if (taken := taken_by(body, model.wire, fault)) is not None:
+        if (taken := taken_by(body, model.wire, faults)) is not None:
             taken_tokens, answered = max(taken_tokens, taken), (*answered[-EQUAL_BEFORE:], stated(sized.counts, taken))
         self._taken = model, taken_tokens, answered
-        if fault is not None and fault.kind not in self.warnings:
-            self.warnings[fault.kind] = fault.message
-            self._driver.listener.step(session, fault.message)
-        return fault
+        for fault in faults:
+            if fault.kind not in self.warnings:
+                self.warnings[fault.kind] = fault.message
+                self._driver.listener.step(session, fault.message)
+        return faults
 
     def _is_not_taken(self, fault: AnswerFault) -> bool:
         """Return whether an answer is asked for again, smaller if that cures it; what cannot be cured is taken as it is."""

@@ -31,7 +31,7 @@ from penstock.carrier.steps import CarrySettings, Send, SendOutcome, SummaryRequ
 from penstock.carrier.stream_watch import StreamRefused
 from penstock.carrier.ways_back import call_syntax
 from penstock.context import recovery
-from penstock.context.answers import fault_of, overflow_in, taken_by
+from penstock.context.answers import faults_of, overflow_in, taken_by
 from penstock.context.bill import counter_for
 from penstock.context.compaction import apply
 from penstock.context.handoff import encode
@@ -276,14 +276,15 @@ class Course:
                 self._end_with(error, reply)
             return None, None
         self._pending = sized, reserve_tokens
-        fault = self._judged(reply.body)
-        if fault is not None and fault.overflow is not None:
+        faults = self._judged(reply.body)
+        fault = next((fault for fault in faults if fault.overflow is not None), None)
+        if fault is not None:
             self._doubtful = _Doubtful(
                 reply.value, request, sized.transcript, self.result.strategy, self.result.tokens_reduced
             )
             doubt = _AnsweredNothing if fault.kind == "empty" else Refusal
             return fault.overflow, doubt(fault.message)
-        if fault is None and not (reply.is_stream and reply.body is None):
+        if not faults and not (reply.is_stream and reply.body is None):
             self._warn_of_unknown(reply.body)
         self.result.success, self.result.response = True, reply.value
         return None, None
@@ -304,7 +305,7 @@ class Course:
 
     def answer_ended(self, body: Json, broke_off: bool) -> None:
         """Check the answer of a stream that has ended, after the course is over: a fault can only be reported then."""
-        if self._judged(body) is None:
+        if not self._judged(body):
             if broke_off:
                 self._warn(BROKE_OFF)
             else:
@@ -312,10 +313,10 @@ class Course:
         if self.on_late_answer is not None:
             self.on_late_answer()
 
-    def _judged(self, body: Json) -> AnswerFault | None:
-        """Return an answer's fault and warn of it; learn from the usage if it is that of the request as sent (O-3, R-6)."""
+    def _judged(self, body: Json) -> list[AnswerFault]:
+        """Return an answer's faults and warn of them; learn from the usage if it is that of the request as sent (O-3, R-6)."""
         sized, reserve_tokens = self._pending
-        fault = fault_of(
+        faults = faults_of(
             body,
             self.settings.wire,
             estimated_tokens=sized.low,
@@ -326,14 +327,14 @@ class Course:
             counts=sized.counts if self._is_whole else None,
             answered=self.settings.known,
         )
-        if fault is not None and fault.kind == "dropped" and not self._is_whole:
-            fault = None  # the request asked for that
-        if fault is not None:
+        # A request that is not whole has asked for the cut.
+        told = [fault for fault in faults if self._is_whole or fault.kind != "dropped"]
+        for fault in told:
             self._cuts_silently = self._cuts_silently or fault.kind == "dropped"
             self._warn(fault.message)
-        if self._is_whole and (taken := taken_by(body, self.settings.wire, fault)) is not None:
+        if self._is_whole and (taken := taken_by(body, self.settings.wire, told)) is not None:
             self.answered = sized.counts, taken
-        return fault
+        return told
 
     def _window_tokens(self) -> int:
         """Return the window as it is known so far."""

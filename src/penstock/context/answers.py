@@ -1,7 +1,7 @@
 """What is wrong with an answer that came as a success, and what does an error say of a request's size?
 
 Every entry point (`execute`, carriers, adapters, the agent) asks these two questions about what a provider sent back. They are
-answered here, so that all of them come to the same result: `fault_of` an answer, `overflow_in` an error. Law: an answer that says
+answered here, so that all of them come to the same result: `faults_of` an answer, `overflow_in` an error. Law: an answer that says
 something is never discarded because of a doubt; the cure is a smaller request, or nothing. Pure. Leaves to others: what is done
 about it.
 """
@@ -23,7 +23,7 @@ from penstock.wires import Media, Opaque, Text, ToolCall, answer_messages, load,
 from penstock.wires.placeholders import NO_ANSWER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from penstock.context.counts import KindCounts
     from penstock.context.provider_counts import Observation
@@ -93,7 +93,7 @@ class AnswerFault:
     """What a smaller request is sized from, if one would cure the fault; None if it can only be reported or the reply continued."""
 
 
-def fault_of(
+def faults_of(
     body: Json,
     wire: str,
     *,
@@ -104,8 +104,11 @@ def fault_of(
     cuts_silently: bool = False,
     counts: KindCounts | None = None,
     answered: Sequence[Observation] = (),
-) -> AnswerFault | None:
-    """Return what is wrong with an answer; None if nothing is, or if the body is not an answer of the wire (O-3, R-6).
+) -> tuple[AnswerFault, ...]:
+    """Return what is wrong with an answer: with what was taken of the request, then with how the answer ends (O-3, R-6).
+
+    There is none if the answer is as it should be, or if the body is not an answer of the wire. A doubt about the request is no
+    reason to be silent about the end: a provider that reports only what was not cached is doubted at every answer.
 
     Args:
         body: the answer's body.
@@ -121,11 +124,11 @@ def fault_of(
         answered: what earlier answers reported, with such counts, oldest first: a number that stays the same while requests grow is
             all that the provider keeps of them.
     """
-    layout = wire_named(wire).answers
     silence = silent_overflow(body, window_tokens=window_tokens, estimated_tokens=estimated_tokens)
     given = reported_input(body) or 0
     is_still = counts is not None and given > 0 and stands_still(answered, counts, given) and not _ran_tools(body, wire)
     is_full = is_still or (cuts_silently and given >= window_tokens * BRIM)
+    found: list[AnswerFault] = []
     if is_full or (silence is not None and silence.kind == "dropped"):
         what = f"{given} tokens of input, all that its window holds"
         if is_still:
@@ -138,26 +141,25 @@ def fault_of(
         is_cut = is_full or given >= window_tokens * BRIM or given * CUT_FACTOR < estimated_tokens
         is_window = given >= max(SMALLEST_TOKENS, taken_tokens * BRIM)
         cure = Overflow(kind="context_input", limit=given) if is_cut and is_window else None
-        return AnswerFault(kind="dropped", message=message, overflow=cure)
-    if isinstance(body, dict) and layout.is_answer(body):
-        fault = _unfinished(body, wire, estimated_tokens, window_tokens, asked_tokens)
-        if fault is not None:
-            return fault
-    if silence is not None and not _ran_tools(body, wire):
+        found.append(AnswerFault(kind="dropped", message=message, overflow=cure))
+    if isinstance(body, dict) and wire_named(wire).answers.is_answer(body):
+        end = _unfinished(body, wire, estimated_tokens, window_tokens, asked_tokens)
+        found += [end] if end is not None else []
+    if not found and silence is not None and not _ran_tools(body, wire):
         message = (
             f"The provider reports {silence.reported_tokens} tokens of input, more than the window of {window_tokens}."
         )
-        return AnswerFault(kind="accepted", message=message)
-    return None
+        found.append(AnswerFault(kind="accepted", message=message))
+    return tuple(found)
 
 
-def taken_by(body: Json, wire: str, fault: AnswerFault | None) -> int | None:
+def taken_by(body: Json, wire: str, faults: Iterable[AnswerFault]) -> int | None:
     """Return the input that an answer reports if it is the size of the request as sent; else None.
 
     The input reported for a request that was cut, or that exceeds the window, would make every later request too large; the input
     of an answer for which the provider ran its own tools includes their results and would make every later request too small.
     """
-    if (fault is not None and fault.kind in {"accepted", "dropped"}) or _ran_tools(body, wire):
+    if any(fault.kind in {"accepted", "dropped"} for fault in faults) or _ran_tools(body, wire):
         return None
     return reported_input(body) or None
 
