@@ -2364,7 +2364,15 @@ def _sorted(size: int) -> Callable[[], object]:
     return lambda: EstateGraph([], [read])
 
 
-@pytest.mark.parametrize(("work", "size"), [(_commareas, 400), (_controls, 1_000), (_sorted, 150)])
+def _strings(size: int) -> Callable[[], object]:
+    """Prepare the reading of a program that concatenates the same items n times."""
+    strings = "STRING A ' ' B DELIMITED BY SIZE INTO C.\n" * size
+    data = "DATA DIVISION.\nWORKING-STORAGE SECTION.\n01 A PIC X.\n01 B PIC X.\n01 C PIC X(3).\n"
+    text = f">>SOURCE FREE\nPROGRAM-ID. A.\n{data}PROCEDURE DIVISION.\n{strings}GOBACK.\n"
+    return lambda: graph_of({"a.cbl": text.encode()})
+
+
+@pytest.mark.parametrize(("work", "size"), [(_commareas, 400), (_controls, 1_000), (_sorted, 150), (_strings, 4_000)])
 def test_a_graph_takes_linear_time(work: Callable[[int], Callable[[], object]], size: int) -> None:
     """Whatever one program, CL program or step says n times, or of n things, is looked for once."""
     assert times_at_four_times(work, size) < BOUND

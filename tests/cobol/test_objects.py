@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.growth import BOUND, growth
 
 from penstock.cobol import scan
 from penstock.cobol.facts import facts
@@ -12,6 +14,9 @@ from penstock.cobol.facts.calls import is_interface
 from penstock.cobol.graph import nodes_named
 
 from .linked import LinkedEstate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CLASSES = """\
 CLASS-ID. Account INHERITS Base.
@@ -301,3 +306,15 @@ def test_a_method_may_have_a_source_of_its_own() -> None:
         "C::TELL part of C c.cbl",
         "C::STORE calls C::TELL store.cbl",
     }
+
+
+def test_programs_of_a_file_that_says_new_take_time_by_their_number_alone() -> None:
+    """Whether a file uses types by their own names is looked for once, and not for each of its programs."""
+
+    def work(size: int) -> Callable[[], object]:
+        said = "    DISPLAY 'a new year'.\n" * 50
+        text = "".join(f"PROGRAM-ID. P{at}.\nPROCEDURE DIVISION.\n{said}END PROGRAM P{at}.\n" for at in range(size))
+        source = scan(text, source_format="free")
+        return lambda: [facts(source, one) for one in source]
+
+    assert growth(work, 100) < BOUND

@@ -9,6 +9,7 @@ Leaves to others: the class of an object at run time, which is that of its refer
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..program import METHOD, key
@@ -36,7 +37,7 @@ _REFERENCE = re.compile(
     r"|(?<![\w-])TYPE\s++(?P<type>[A-Z_]\w*+(?>(?:\.[A-Z_]\w*+)*))",
     re.IGNORECASE,
 )
-_MADE = re.compile(r"(?<![\w-])NEW\s++[A-Z_]\w*+\.[A-Z_]", re.IGNORECASE)
+_MADE = re.compile(r"NEW(?<![\w-]NEW)\s++[A-Z_]\w*+\.[A-Z_]")
 _INHERITS = re.compile(r"INHERITS\s++(?>FROM\s++|)(?>TYPE\s++|)(['\"]?)([^\s.'\"]++)", re.IGNORECASE)
 _NAMED = frozenset({"REPOSITORY", "CLASS-CONTROL"})
 _ANY_CLASS = "the reference may be to an object of any class"
@@ -86,9 +87,13 @@ def class_names(source: ScannedSource, program: Program, rows: Sequence[EntryRow
     )
 
 
+# Cached for the programs of one file, which are read one after the other.
+@lru_cache(maxsize=1)
 def _names_types(code: str) -> bool:
     """Return whether the code of a source uses types by their own names: `type Shop.Help::Load()`, `new Shop.Help`."""
-    return "::" in code or (any(word in code for word in ("new ", "NEW ", "New ")) and _MADE.search(code) is not None)
+    return "::" in code or (
+        any(word in code for word in ("new ", "NEW ", "New ")) and _MADE.search(code.upper()) is not None
+    )
 
 
 def invocations(code: Code, known: ClassNames | None, reaching: Reaching) -> Iterator[ProgramCall]:

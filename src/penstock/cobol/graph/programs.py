@@ -95,7 +95,7 @@ class _Drawing:
         self._edges: dict[tuple[NodeId, Verb, NodeId], _Drawn] = {}
         self._fields: dict[int, NodeId] = {}  # by index, filled on demand
         self._me = NodeId("copybook" if self._is_copybook else "program", name)
-        self._undeclared: dict[str, tuple[CitedLine, ...]] = {}
+        self._undeclared: dict[str, list[CitedLine]] = {}
         self._missing = "it is where this is copied" if self._is_copybook else "it was not found"
 
     def part(self) -> ProgramPart:
@@ -158,7 +158,7 @@ class _Drawing:
                 )
                 for one in facts.commands
             ),
-            undeclared=tuple(self._undeclared.items()),
+            undeclared=tuple((name, tuple(citations)) for name, citations in self._undeclared.items()),
             procedures=tuple(
                 dict.fromkeys(key(name) for call in facts.calls if call.call_type == "sql" for name in call.names)
             ),
@@ -356,7 +356,7 @@ class _Drawing:
                 return  # the programs that copy it declare it, and say what it may be
             held = self._field(field) if field is not None else NodeId("field", f"{self._name}.{key(call.target)}")
             if verb == "calls" and not self._data.mean(call.target):
-                self._undeclared[key(call.target)] = (*self._undeclared.get(key(call.target), ()), *citations)
+                self._undeclared.setdefault(key(call.target), []).extend(citations)
             why = call.unknown or "nothing in the program gives it a value"
             if key(call.target) == RUNNING:
                 why = "it is the transaction that runs the program"
@@ -372,12 +372,11 @@ class _Drawn:
         self.certainty: Certainty | None = None
         self.citations: dict[CitedLine, None] = {}
         self.why = ""
-        self.ways: tuple[MoveWay, ...] = ()
+        self.ways: dict[MoveWay, None] = {}
 
     def add(self, certainty: Certainty, citations: Iterable[CitedLine], why: str, way: MoveWay) -> None:
         """Add another statement that says the same."""
-        if way not in self.ways:
-            self.ways += (way,)
+        self.ways[way] = None
         self.citations.update(dict.fromkeys(citations))
         if self.certainty is None or RANK[certainty] < RANK[self.certainty]:
             self.certainty, self.why = certainty, why
@@ -385,7 +384,7 @@ class _Drawn:
     def edge(self, source: NodeId, verb: Verb, target: NodeId) -> EstateEdge:
         """Return the edge, with its citations in line order."""
         citations = sorted(self.citations, key=_order) if len(self.citations) > 1 else self.citations
-        ways = () if self.ways == (WHOLE,) else self.ways
+        ways = () if self.ways.keys() == {WHOLE} else tuple(self.ways)
         return EstateEdge(source, verb, target, self.certainty or "unknown", tuple(citations), self.why, ways)
 
 
