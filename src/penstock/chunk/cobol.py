@@ -234,6 +234,8 @@ class _Planner:
 
     def _stayed(self) -> list[_Group] | None:
         """Return the last plan as far as it still holds; None if there is none, or if it has become too many chunks."""
+        if not self._previous:
+            return None
         pieces = self._pieces([(1, self._lines)], self._sending.most, self._room)
         known = sum(piece.key in self._previous for piece in pieces)
         if not known:

@@ -344,7 +344,8 @@ class _State:
         size, answers = items[item]
         # Most candidates for leaving are ruled out by numbers alone: this loop takes half of a plan's time.
         most, limit = self.room.size + _SLACK, self.room.answers
-        filled, answered, near, pull = self.size[to], self.answers[to], self.near, self.pull
+        sizes, answers_in, near, pull = self.size, self.answers, self.near, self.pull
+        filled, answered = sizes[to], answers_in[to]
         best = (0, 0, 0)
         for other in self.members[to]:
             row = near[other]
@@ -363,8 +364,10 @@ class _State:
                 total = left + row.get(away, 0) - (tie if away == here else 0)
                 if total <= best[0] or away == to:
                     continue
-                freed = items[item] if away == here else _NOTHING
-                if self.holds(away, other_size - freed.size, other_answers - freed.answers):
+                freed_size, freed_answers = (size, answers) if away == here else _NOTHING
+                if sizes[away] + (other_size - freed_size) <= most and (
+                    limit is None or answers_in[away] + (other_answers - freed_answers) <= limit
+                ):
                     best = (total, other, away)
         if not best[0]:
             return False
@@ -382,9 +385,9 @@ class _State:
         # A linear congruential generator (the constants of ISO C's example), using high bits: `random` may choose differently in
         # other versions of Python.
         best = self
+        cut = best._cut()
         dice = 20_261_121
         for _ in range(times):
-            cut = [(a, b) for a, row in enumerate(best.links) for b in row if best.bin_of[a] != best.bin_of[b]]
             if not cut:
                 break
             dice = (dice * 1_103_515_245 + 12_345) % (1 << 31)
@@ -393,8 +396,13 @@ class _State:
             if tried._forced(item, tried.bin_of[other]):
                 tried.improve()
                 if tried.kept >= best.kept:
-                    best = tried
+                    best, cut = tried, tried._cut()
         return best
+
+    def _cut(self) -> list[tuple[int, int]]:
+        """Return the ties between bins, each from both of its ends."""
+        bin_of = self.bin_of
+        return [(a, b) for a, row in enumerate(self.links) for b in row if bin_of[a] != bin_of[b]]
 
     def _forced(self, item: int, to: int) -> bool:
         """Put an item into a bin, removing the least tied for their size if needed; return whether that was possible."""
