@@ -584,7 +584,17 @@ def test_a_method_may_do_without_headers() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("ADABAS", "DBNTRY", "LIB$SIGNAL", "SYS$ASCTIM", "'SYSTEM DMTERMINATE'", "COBW3_GET_VALUE", "COBCI_OPEN"),
+        *(
+            "ADABAS",
+            "DBNTRY",
+            "$WINHELP",
+            "@[DISPLAY]:SHELL32",
+            "LIB$SIGNAL",
+            "SYS$ASCTIM",
+            "'SYSTEM DMTERMINATE'",
+            "COBW3_GET_VALUE",
+            "COBCI_OPEN",
+        ),
         *("cob_getenv", "W$MENU", "PC_FIND_DRIVES", "BPX1SPN", "CSNBENC", "ISPLINK"),
     ],
 )

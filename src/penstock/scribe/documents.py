@@ -260,6 +260,7 @@ def document_of(
         "call_graph": call_diagram(facts),
         "complexity": {
             "statements": facts.statements,
+            "copied_statements": facts.copied_statements,
             "cyclomatic": facts.complexity,
             "max_depth": facts.depth,
             "not_understood": len(facts.unread),

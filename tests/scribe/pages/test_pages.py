@@ -641,6 +641,26 @@ def test_what_is_not_understood_is_counted_where_a_first_look_falls(tmp_path: Pa
     assert not made.estate["missing"]
 
 
+def test_a_program_whose_code_is_copied_does_not_look_small(tmp_path: Path) -> None:
+    """A generator of screens writes its code into copybooks; they are counted as if they were written where they are copied."""
+    head = "       PROGRAM-ID. {}.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n       01 X PIC 9.\n"
+    begun = "       PROCEDURE DIVISION.\n       MAIN.\n           PERFORM WORK.\n           GOBACK.\n"
+    work = (
+        "       WORK.\n           EVALUATE X WHEN 1 CONTINUE WHEN OTHER\n               IF X = 2 MOVE 3 TO X ELSE STOP RUN END-IF\n"
+        "           END-EVALUATE.\n           READ-ON. ADD 1 TO X ON SIZE ERROR STOP RUN END-ADD.\n"
+    )
+    (tmp_path / "work.cpy").write_text(work)
+    (tmp_path / "copies.cbl").write_text(head.format("COPIES") + begun + "           COPY WORK.\n")
+    (tmp_path / "writes.cbl").write_text(head.format("WRITES") + begun + work)
+    made = estate_at(tmp_path)
+    copies, writes = (made.estate["programs"][name]["complexity"] for name in ("COPIES", "WRITES"))
+    assert (copies["statements"], writes["copied_statements"]) == (2, 0)
+    assert copies["statements"] + copies["copied_statements"] == writes["statements"]
+    site = rendered(dict(pages.site(*made)))
+    assert "2 statements, and 7 in what it copies" in site["programs/COPIES.html"]
+    assert "in what it copies" not in site["programs/WRITES.html"]
+
+
 def test_a_resource_is_one_row_however_it_is_spelled(tmp_path: Path) -> None:
     """One program says EMPLOYEE, another employee: of the estate it is one table."""
     for name, said in (("A", "INSERT INTO EMPLOYEE VALUES (1)"), ("B", "DELETE FROM employee")):

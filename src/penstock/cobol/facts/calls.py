@@ -47,7 +47,7 @@ _OF_THE_SYSTEM = "SYSTEM "
 # Prefixes, as vendors reserve them: the routines are too many to list.
 _OF_SYSTEMS_WORDS = (
     "MQ CEE DSN DFH IGZ IGY ILB EZA BPX1 BPX4 CSNB HWTH HWTJ BAQC IRX ISPLINK ISPEXEC IKJEFT "  # z/OS
-    "CBL_ PC_ C$ W$ M$ I$ R$ P$ WIN$ COB_ COBW3_ COBCI_ OCESQL MYSQL_ ADABAS DBNTRY "  # elsewhere
+    "CBL_ PC_ C$ W$ M$ I$ R$ P$ S$IO WIN$ $WINHELP @[DISPLAY]: COB_ COBW3_ COBCI_ OCESQL MYSQL_ ADABAS DBNTRY "  # elsewhere
     "SYS$ LIB$ SMG$ STR$ OTS$ COB$ RDB$"  # OpenVMS
 )
 _OF_PLATFORMS = ("SYSTEM.", "MICROSOFT.", "JAVA.")

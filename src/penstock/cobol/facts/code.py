@@ -37,7 +37,7 @@ PHRASES = frozenset(
     for negation in ("", "NOT ")
 ) | {"ON STATUS"}
 """The condition phrases, with and without NOT: the statements after one run if the preceding statement meets its condition."""
-_BRANCHES = PHRASES | {"ELSE", "WHEN"}
+BRANCHES = PHRASES | {"ELSE", "WHEN"}
 
 
 _PHRASES = 1 << 14
@@ -290,7 +290,7 @@ def nests(said: Sequence[ReadStatement]) -> list[Node]:
                 # Not its end line: a period on a line of its own may follow after comments.
                 here[-1].end_line = max(here[-1].end_line, one.line)
             continue
-        if one.verb in _BRANCHES:
+        if one.verb in BRANCHES:
             if here:
                 inner: list[Node] = []
                 here[-1].branches.append((_label(one), one, inner))

@@ -36,7 +36,7 @@ from .reaching import Reaching
 from .references import TRANSFORMS, references
 from .resolving import Values, literal
 from .resources import Resolved
-from .shape import shape, trees
+from .shape import copied_statements, shape, trees
 from .stating import stated_lengths
 from .translated import generator
 from .unreached import unreached
@@ -113,6 +113,7 @@ def collected(
         code_lines=sum(map(kinds.count, ("code", "directive", "debug"))),
         comment_lines=kinds.count("comment"),
         statements=sum(one.statements for one in shapes),
+        copied_statements=copied_statements(code),
         complexity=1 + sum(one.decisions for one in shapes),
         depth=max((one.depth for one in shapes), default=0),
         items=data.items,

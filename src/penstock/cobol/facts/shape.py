@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .code import PHRASES, Node, is_inline, nests
+from .code import BRANCHES, PHRASES, Node, is_inline, nests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,6 +52,12 @@ def shape(nodes: Iterable[tuple[Node, int]]) -> Complexity:
             elif opener.verb in PHRASES:
                 decisions += 1
     return Complexity(statements, decisions, deepest)
+
+
+def copied_statements(code: Code) -> int:
+    """Return how many statements the program has from copybooks, counted as `shape` counts its own."""
+    copied = (said.verb for said in code.said if said.copybook is not None)
+    return sum(verb not in BRANCHES | NO_STATEMENTS and not verb.startswith("END-") for verb in copied)
 
 
 def _decisions(said: ReadStatement) -> int:

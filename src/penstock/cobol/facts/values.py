@@ -91,6 +91,8 @@ class Facts:
     comment_lines: int
     statements: int
     """The number of statements in its paragraphs, not counting branches and terminators."""
+    copied_statements: int
+    """The number of statements that it has from copybooks."""
     complexity: int
     """McCabe's number over all paragraphs: 1 plus the number of decisions."""
     depth: int

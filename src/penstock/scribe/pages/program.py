@@ -146,11 +146,14 @@ def not_understood(number: int) -> Cell:
 
 def file_rows(document: Json) -> list[tuple[str, Cell]]:
     """Return the facts about a file that programs and copybooks share: its path, and its size."""
-    header, statements = document["header"], document["complexity"]["statements"]
+    header, measures = document["header"], document["complexity"]
     size = f"{counted(header['lines'], 'line')}: {header['code_lines']} of code, {header['comment_lines']} of comment"
+    statements, copied = measures["statements"], measures["copied_statements"]
+    if statements or copied:
+        size += f"; {counted(statements, 'statement')}" + (f", and {copied} in what it copies" if copied else "")
     return [
         ("File", (CodeSpan(header["file_name"]), f" ({header['format']} format, {header['encoding']})")),
-        ("Size", (f"{size}; {counted(statements, 'statement')}" if statements else size,)),
+        ("Size", (size,)),
     ]
 
 
