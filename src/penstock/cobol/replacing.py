@@ -29,6 +29,7 @@ MAX_GROWN_CHARS = 3_000_000
 """How many characters replacing may add to a source: otherwise a short word could expand to a megabyte at each occurrence."""
 
 _SLASHES = "//"
+_SIDES = frozenset({"LEADING", "TRAILING"})
 _PARTS = re.compile(r"\S+")
 _BLANKS = re.compile(r"\s+")
 _WORD_BEGINS, _WORD_ENDS = rf"(?<![\w{WIDE}-])", rf"(?![\w{WIDE}-])"
@@ -307,6 +308,10 @@ def pairs_in(code: str, folded: str, start: int, end: int) -> tuple[tuple[str, s
         old, new = (_operand(code[slice(*pair.span(group))]) for group in (1, 2))
         if old[:2] == new[:2] == _SLASHES:
             old, new = f"LEADING {old.strip('/')}", new.strip("/")
+        side, _, part = old.partition(" ")
+        if side.upper() in _SIDES and part[:1] in {"'", '"'}:
+            # ACUCOBOL: LEADING "CUST" BY "PREV". A literal has no beginning that could be replaced.
+            old, new = f"{side} {unquoted(part)}", unquoted(new)
         found.append((old, new))
     return tuple(found)
 
@@ -337,7 +342,7 @@ def _pattern(old: str) -> str:
 def _sought(old: str) -> list[str]:
     """Return the words of an old text without LEADING and TRAILING."""
     side, _, rest = old.strip().partition(" ")
-    return _PARTS.findall(_bare(rest if side.upper() in {"LEADING", "TRAILING"} else old))
+    return _PARTS.findall(_bare(rest if side.upper() in _SIDES else old))
 
 
 def _bare(text: str) -> str:
