@@ -582,13 +582,15 @@ JAPANESE = """\
 
 
 def test_a_bar_begins_a_comment_and_two_join_texts() -> None:
-    """ACUCOBOL writes `|` for `*>`; SQL joins texts with `||`."""
+    """ACUCOBOL writes `|` for `*>`; SQL joins texts with `||`, which are a comment in a file without SQL."""
     text = program(
         "A.", "    DISPLAY 'a|b' | it's open", "    | alone", "    EXEC SQL SET :A = :B || 'c' END-EXEC", "    ."
     )
     source = scan(text)
     assert code_of(source)[4:] == ["    DISPLAY 'a|b'", "", "    EXEC SQL SET :A = :B || 'c' END-EXEC", "    ."]
     assert source.kinds[5] == "comment"
+    without = scan(program("A.", "    DISPLAY 'a||b' || a.new day 21.09.2013", "    || a day.", "    ."))
+    assert code_of(without)[4:] == ["    DISPLAY 'a||b'", "", "    ."]
 
 
 def test_a_comment_of_sql_is_no_code() -> None:

@@ -37,7 +37,9 @@ _LISTING = re.compile(r"(?i)\s*+(?:eject|skip[123]|title\s++(?:'[^']*'|\"[^\"]*\
 _DEBUGGING = re.compile(r"(?i)(?<![\w-])(?:(debugging\s++mode)|source-computer)(?![\w-])")
 # Group 1 is the code before the comment: literals are skipped whole, so that `*>` inside of one is text. ACUCOBOL
 # also begins comments with a bar; two bars concatenate in SQL.
-_COMMENT = re.compile(r"((?>(?:[^'\"*|]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>)|\|\|(?!\|))*))(?:\*>|\|)")
+_BEFORE_COMMENT = r"[^'\"*|]++|'[^']*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|\*(?!>)"
+_COMMENT = re.compile(rf"((?>(?:{_BEFORE_COMMENT})*))(?:\*>|\|)")
+_COMMENT_BESIDE_SQL = re.compile(rf"((?>(?:{_BEFORE_COMMENT}|\|\|(?!\|))*))(?:\*>|\|)")
 _SENTENCE_ENDS = re.compile(r"(?i)(?:\.|(?<![\w-])END-EXEC)\s*+\Z")
 _NUMBERED = re.compile(r"\d{1,6}(?=[ ])")
 _ORDER = re.compile(r"\?[A-Za-z]")  # a directive of NonStop's compiler, in the indicator column
@@ -195,6 +197,7 @@ class _Page:
         self._lists = any(word in upper for word in ("EJECT", "SKIP", "TITLE"))
         self._includes = any(mark in upper for mark in ("-INC ", "-INC\t", "++INCLUDE"))
         self._embeds = "EXEC" in upper
+        self._comment = _COMMENT_BESIDE_SQL if "SQL" in upper else _COMMENT
         self._searched = 0  # the index up to which EXEC blocks were looked for
         self._is_within_exec = False
         self.lines = lines
@@ -242,7 +245,7 @@ class _Page:
             odd = [index for index, line in enumerate(lines) if line[6:7] not in " */" and not _REMARK.match(line)]
         # Before continuations are joined: a comment at the end of a line is not part of the word that continues.
         for index in self.having("*>", self.code[start:]) + self.having("|", self.code[start:]):
-            self.code[start + index] = _uncommented(self.code[start + index])
+            self.code[start + index] = self._uncommented(self.code[start + index])
         if form == "free":
             self._terminal(start, lines)
         if self._includes:
@@ -279,6 +282,16 @@ class _Page:
                     self.code[start + at] = ""
             said = f"{lines[first].strip()} is for a precompiler: what it makes of it is not known"
             self.warnings.append(Warned(start + first + 1, said))
+
+    def _uncommented(self, text: str, quote: str = "") -> str:
+        """Return a line of code without the comment at its end.
+
+        Args:
+            text: The line.
+            quote: The quote of the literal in which it begins, "" for none.
+        """
+        comment = self._comment.match(quote + text) if "*>" in text or "|" in text else None
+        return text[: comment.end(1) - len(quote)] if comment else text
 
     def _uncomment_sql(self, start: int) -> None:
         """Take out the comments of SQL in its blocks: from two hyphens to the end of the line, and from `/*` to `*/`."""
@@ -404,7 +417,7 @@ class _Page:
             self.warnings.append(Warned(index + 1, f"column 7 holds {indicator!r}: read as code"))
         elif indicator in "Dd":
             self.marked[index] = "debug"
-            self._debugged[index] = _uncommented(text)
+            self._debugged[index] = self._uncommented(text)
         elif indicator == "-":
             self._continue(index, text, stop)
         elif indicator not in _NO_INDICATORS and index not in self.marked and not _is_told(line):
@@ -453,7 +466,7 @@ class _Page:
             if len(code[previous]) == width and text[:2] == code[previous][-1:] * 2 and text[0] in "'\"":
                 text = text[1:]
         self._shifted[index] = columns - len(text)
-        code[index] = _uncommented(text, quote)
+        code[index] = self._uncommented(text, quote)
         # Comments and blank lines between the two are joined as well: a chunk cut there would split the word. Each
         # line is added once, starting after the last one added; their blanks are not part of the word.
         joined = range(max(previous + 2, self._last_break + 1), index + 2)
@@ -492,7 +505,7 @@ class _Page:
             return
         if directive["debug"]:
             self.marked[index] = "debug"
-            self._debugged[index] = _uncommented(line[directive.end() :])
+            self._debugged[index] = self._uncommented(line[directive.end() :])
         else:
             self.marked[index] = "directive"
         self.code[index] = ""
@@ -561,14 +574,3 @@ def _exec_marks(text: str) -> list[re.Match[str]]:
 def _blanked(found: re.Match[str]) -> str:
     """Return blanks in place of a comment of SQL, on as many lines; anything else as it is."""
     return re.sub(r"[^\n]", " ", found[0]) if found[1] else found[0]
-
-
-def _uncommented(text: str, quote: str = "") -> str:
-    """Return a line of code without the comment at its end.
-
-    Args:
-        text: The line.
-        quote: The quote of the literal in which it begins, "" for none.
-    """
-    comment = _COMMENT.match(quote + text) if "*>" in text or "|" in text else None
-    return text[: comment.end(1) - len(quote)] if comment else text
