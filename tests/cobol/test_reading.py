@@ -128,6 +128,14 @@ def test_row_1_a_level_in_column_7_is_code_if_another_line_has_an_indicator_ther
     assert [item.name for item in facts(source, one(source)).items if item.level == 1] == ["MENU", "POPUP"]
 
 
+def test_row_1_numbers_in_the_margin_may_be_two() -> None:
+    """Row 1: members of a shop have there where a field begins in its record, and how many bytes it has."""
+    lines = ("001    01 R.", *(f"{n:03} {5:02}    05 F-{n} PIC X(5)." for n in range(1, 40, 5)))
+    source = scan("".join(f"{line}\n" for line in lines))
+    assert source.format == "fixed"
+    assert len(facts(source, one(source)).items) == 9
+
+
 @pytest.mark.parametrize(
     "directive",
     [

@@ -346,6 +346,7 @@ def test_a_file_is_described_after_an_entry_without_its_period() -> None:
     [
         ("-INC CUSTREC", "-INC"),
         ("      -INC CUSTREC", "-INC"),
+        ("-INC 'CUSTREC'", "-INC"),
         ("       ++INCLUDE CUSTREC", "++INCLUDE"),
         ("++INCLUDE CUSTREC", "++INCLUDE"),
         ("000120 ++include custrec", "++INCLUDE"),

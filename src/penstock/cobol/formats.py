@@ -29,7 +29,7 @@ _SWITCH = re.compile(
 )
 OPTIONS = re.compile(r"(?i)[ \t\d]{0,8}+(?:cbl|process)(?:[ \t]|$)")
 # What a librarian expands before compilation: `-INC` from column 1 or 7, `++INCLUDE` mostly from 8.
-INCLUDED = re.compile(r"(?i)(?:[ \t\d]*+|[^ ]{6}[ ]++)(-INC|\+\+INCLUDE)[ \t]++([\w$#@-]++)")
+INCLUDED = re.compile(r"(?i)(?:[ \t\d]*+|[^ ]{6}[ ]++)(-INC|\+\+INCLUDE)[ \t]++['\"]?([\w$#@-]++)")
 # Closed literals match without a group; a quote that matches alone is open at the end of the line.
 QUOTED = re.compile(r"'[^']*+'|\"[^\"]*+\"|(['\"])")
 # Group 1 is what precedes a division header on its line: blank and short only in free format.
@@ -148,10 +148,13 @@ def _is_wider(line: str) -> bool:
 def _begins_in_margin(line: str) -> bool:
     """Return whether a line has code where fixed format has a sequence number and the indicator.
 
-    Evidence is a character in column 7 that is not an indicator, a blank inside columns 1 to 6, or a word with its
-    hyphen in column 7 (`OUTPUT-FILE`), which would otherwise be a continuation.
+    Evidence is a character in column 7 that is not an indicator, a blank inside columns 1 to 6 that is not between numbers
+    (`017 02`, where a field is in its record and how long), or a word with its hyphen in column 7 (`OUTPUT-FILE`), which would
+    otherwise be a continuation.
     """
     if line[6:7] not in _INDICATORS:
         return True
     margin = line[:6].strip()
-    return bool(margin) and (" " in margin or (line[6:7] == "-" and line[5] != " " and line[7:8].isalnum()))
+    if " " in margin:
+        return not margin.replace(" ", "").isdigit()
+    return bool(margin) and line[6:7] == "-" and line[5] != " " and line[7:8].isalnum()
