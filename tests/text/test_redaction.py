@@ -1175,6 +1175,13 @@ def test_a_short_text_that_holds_nothing_is_searched_once_by_each_engine(monkeyp
     assert redacted("def answer() -> int:\n    return 42\n") == "def answer() -> int:\n    return 42\n"
 
 
+def test_a_coloured_text_that_holds_nothing_is_searched_without_its_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most coloured logs hold nothing; to note where each colour was takes twice as long as the search."""
+    monkeypatch.setattr(redaction, "_Shown", lambda *_: pytest.fail("places of colours are noted"))
+    log = "\x1b[32mINFO\x1b[0m \x1b[1m\x1b[36mtoken\x1b[0m = token_2.name_of\n" * 100
+    assert secrets_in(log, known={}) == []
+
+
 def test_an_option_in_the_midst_of_a_word_is_no_place() -> None:
     """Each candidate place costs as much as a thousand characters without one."""
     pytest.importorskip("re2")

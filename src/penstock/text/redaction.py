@@ -33,8 +33,10 @@ _MARK_BYTES = re.compile(_MARK.pattern.encode())
 _MARK_CHARS = 64
 _MARK_BEGINS = "[redacted: "
 # How a terminal is told to change colour, and to erase what is left of the line, as `grep --color` does. Every text is asked
-# for the first character: for two, that takes half as long as a search for hints.
-_COLOURS, _ESCAPE = re.compile(r"(?:\x1b\[[0-9;:]{0,32}[mK])+"), "\x1b"
+# for the first character: for two, that takes half as long as a search for hints. One colour and more, not a group of one or
+# more: `re` searches for the two characters that a pattern begins with forty times as fast as for a group.
+_ESCAPE, _COLOUR = "\x1b", r"\x1b\[[0-9;:]{0,32}[mK]"
+_COLOURS = re.compile(rf"{_COLOUR}(?:{_COLOUR})*")
 _KEY_CHARS, _LEAD_CHARS, _PIECE_CHARS = 2, 48, 4
 _BLOCK_CHARS = 65_536  # a longer text has pieces of most leads
 # The most memory for search states kept between texts: 64 MiB hold all states that 71 MB of source code lead to. With less,
@@ -128,6 +130,9 @@ def secrets_in(
     """
     if _ESCAPE not in text:
         return _secrets_in(text, until, known, since, begun)
+    # Most texts hold nothing, and they are searched in less time than it takes to note where each colour was.
+    if not (known or begun or _secrets_in(_COLOURS.sub("", text), None, None, 0, ())):
+        return []
     seen = _Shown(text, ((*colours.span(), "") for colours in _COLOURS.finditer(text)))
     begun = [Secret(kind, seen.at(start), seen.at(end)) for kind, start, end in begun]
     seen_until = None if until is None else seen.at(until)
