@@ -659,6 +659,7 @@ def test_a_program_whose_code_is_copied_does_not_look_small(tmp_path: Path) -> N
     site = rendered(dict(pages.site(*made)))
     assert "2 statements, and 7 in what it copies" in site["programs/COPIES.html"]
     assert "in what it copies" not in site["programs/WRITES.html"]
+    assert "None found: calls, files, SQL, CICS, IMS, MQ, copybooks" in site["programs/WRITES.html"]
 
 
 def test_a_resource_is_one_row_however_it_is_spelled(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
         title
         for title, field in (
             ("calls", "called_programs"),
-            ("SELECT", "files"),
+            ("files", "files"),
             ("SQL", "sql_operations"),
             ("CICS", "cics_operations"),
             ("IMS", "dli_operations"),
