@@ -595,7 +595,7 @@ def test_a_method_may_do_without_headers() -> None:
             "COBW3_GET_VALUE",
             "COBCI_OPEN",
         ),
-        *("cob_getenv", "W$MENU", "PC_FIND_DRIVES", "BPX1SPN", "CSNBENC", "ISPLINK"),
+        *("cob_getenv", "W$MENU", "REG_OPEN_KEY", "hex2ascii", "PC_FIND_DRIVES", "BPX1SPN", "CSNBENC", "ISPLINK"),
     ],
 )
 def test_what_a_database_or_an_operating_system_brings_is_no_program_of_the_estate(name: str) -> None:

@@ -244,6 +244,7 @@ def test_a_renames_up_to_what_nothing_declares_has_no_size() -> None:
         ("LEADING ==AA== BY ==ONE== ==AA-X== BY ==TWO==", ["ONE", "BB", "ONE-X"]),
         # As AcuBench writes it.
         ("LEADING \"aa\" BY \"ONE\" TRAILING 'b' BY 'C'", ["ONE", "BC", "ONE-X"]),
+        ("LEADING 'AA-' BY SPACES", ["AA", "BB", "X"]),
         ("==AA-X== BY ==TWO== LEADING ==AA== BY ==ONE==", ["ONE", "BB", "TWO"]),
         ("//AA// BY //ONE//", ["ONE", "BB", "ONE-X"]),
         ("//AA//  BY  //ONE// ==BB== BY ==C==", ["ONE", "C", "ONE-X"]),

@@ -310,8 +310,8 @@ def pairs_in(code: str, folded: str, start: int, end: int) -> tuple[tuple[str, s
             old, new = f"LEADING {old.strip('/')}", new.strip("/")
         side, _, part = old.partition(" ")
         if side.upper() in _SIDES and part[:1] in {"'", '"'}:
-            # ACUCOBOL: LEADING "CUST" BY "PREV". A literal has no beginning that could be replaced.
-            old, new = f"{side} {unquoted(part)}", unquoted(new)
+            # ACUCOBOL: LEADING "CUST" BY "PREV", or BY SPACES, which puts nothing there. A literal has no beginning to replace.
+            old, new = f"{side} {unquoted(part)}", "" if new.upper() in {"SPACE", "SPACES"} else unquoted(new)
         found.append((old, new))
     return tuple(found)
 

@@ -47,9 +47,11 @@ _OF_THE_SYSTEM = "SYSTEM "
 # Prefixes, as vendors reserve them: the routines are too many to list.
 _OF_SYSTEMS_WORDS = (
     "MQ CEE DSN DFH IGZ IGY ILB EZA BPX1 BPX4 CSNB HWTH HWTJ BAQC IRX ISPLINK ISPEXEC IKJEFT "  # z/OS
-    "CBL_ PC_ C$ W$ M$ I$ R$ P$ S$IO WIN$ $WINHELP @[DISPLAY]: COB_ COBW3_ COBCI_ OCESQL MYSQL_ ADABAS DBNTRY "  # elsewhere
+    "CBL_ PC_ C$ W$ M$ I$ R$ P$ S$IO WIN$ $WINHELP REG_ @[DISPLAY]: COB_ COBW3_ COBCI_ OCESQL MYSQL_ ADABAS DBNTRY "  # elsewhere
     "SYS$ LIB$ SMG$ STR$ OTS$ COB$ RDB$"  # OpenVMS
 )
+_NAMED_BY_SYSTEMS = frozenset({"SYSTEM", "ASCII2HEX", "ASCII2OCTAL", "HEX2ASCII", "OCTAL2ASCII"})
+"""Their routines without a prefix, as far as no program is likely to have the name."""
 _OF_PLATFORMS = ("SYSTEM.", "MICROSOFT.", "JAVA.")
 _OF_SYSTEMS = (*_OF_SYSTEMS_WORDS.split(), *_OF_PLATFORMS, _OF_THE_SYSTEM)
 _FUNCTION = re.compile(r"(?<![\w-])FUNCTION(?![\w-])", re.IGNORECASE)
@@ -225,7 +227,7 @@ def is_interface(target: str) -> bool:
     the stubs of an SQL precompiler, other databases, or the routines of a COBOL runtime or an operating system.
     """
     name = key(unquoted(target))
-    named = name == "SYSTEM" or name in DLI_INTERFACES or is_translated(name)
+    named = name in _NAMED_BY_SYSTEMS or name in DLI_INTERFACES or is_translated(name)
     return named or name.startswith(_OF_SYSTEMS)
 
 
