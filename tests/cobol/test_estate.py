@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.growth import BOUND, growth
 
+from penstock.cobol import scan
 from penstock.cobol.estate import Copybooks, Kind, Member, kind_of, member
 from penstock.cobol.estate.bms import copybook
 from penstock.cobol.estate.running import JobSteps
+from penstock.cobol.facts import facts
 from penstock.cobol.graph import EstateGraph
 
 from .linked import LinkedEstate
 from .sources import fixed, program, with_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from penstock.cobol.estate.csd import Resource
 
@@ -531,6 +534,27 @@ def test_copybooks_are_found_case_blind_and_before_programs() -> None:
     assert shelf.path("MENU") == "maps/menu.bms"
     assert "MENU1I" in {entry.name for entry in derived.programs[0].entries}
     assert shelf("menu", None) is derived
+
+
+def test_a_copybook_in_each_folder_is_looked_up_in_time_by_their_number() -> None:
+    """Copies of a shop's programs have the same copybooks in other folders: each means the one beside it."""
+
+    def work(size: int) -> Callable[[], object]:
+        text = program("    GOBACK.", data=("COPY A.", "COPY A.", "COPY A.", "COPY A.")).encode()
+        files: list[tuple[str, Kind, bytes]] = [
+            (f"d{at}/a.cpy", "copybook", fixed(f"01  R{at} PIC X.").encode()) for at in range(size)
+        ]
+
+        def found() -> None:
+            shelf = Copybooks(files)
+            for at in range(size):
+                find = shelf.beside(f"d{at}/p.cbl")
+                source = scan(text, copybooks=find)
+                assert facts(source, source.programs[0], copybooks=find).items[0].name == f"R{at}"
+
+        return found
+
+    assert growth(work, 100) < BOUND
 
 
 def test_a_copybook_that_nothing_has_may_be_that_of_the_map_of_this_name() -> None:

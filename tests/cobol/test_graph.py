@@ -2364,6 +2364,14 @@ def _sorted(size: int) -> Callable[[], object]:
     return lambda: EstateGraph([], [read])
 
 
+def _same_names(size: int) -> Callable[[], object]:
+    """Prepare the graph of n files with programs of one name, each of which calls that of its own file."""
+    text = "PROGRAM-ID. {0}.\nPROCEDURE DIVISION.\nCALL 'SUB'.\nGOBACK.\nEND PROGRAM {0}.\n"
+    files = {f"d{at}/p.cbl": f">>SOURCE FREE\n{text.format('P')}{text.format('SUB')}" for at in range(size)}
+    parts, members = parts_of({path: text.encode() for path, text in files.items()})
+    return lambda: EstateGraph(parts, members).edges()
+
+
 def _strings(size: int) -> Callable[[], object]:
     """Prepare the reading of a program that concatenates the same items n times."""
     strings = "STRING A ' ' B DELIMITED BY SIZE INTO C.\n" * size
@@ -2372,7 +2380,9 @@ def _strings(size: int) -> Callable[[], object]:
     return lambda: graph_of({"a.cbl": text.encode()})
 
 
-@pytest.mark.parametrize(("work", "size"), [(_commareas, 400), (_controls, 1_000), (_sorted, 150), (_strings, 4_000)])
+@pytest.mark.parametrize(
+    ("work", "size"), [(_commareas, 400), (_controls, 1_000), (_sorted, 150), (_same_names, 600), (_strings, 4_000)]
+)
 def test_a_graph_takes_linear_time(work: Callable[[int], Callable[[], object]], size: int) -> None:
     """Whatever one program, CL program or step says n times, or of n things, is looked for once."""
     assert times_at_four_times(work, size) < BOUND

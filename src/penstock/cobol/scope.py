@@ -63,6 +63,10 @@ class ProgramNames(Generic[_Of]):
         self._named: dict[str, list[NamedEntry[_Of]]] = {}
         self._filed: dict[str, list[NamedEntry[_Of]]] = {}
         self._remarked: dict[str, list[NamedEntry[_Of]]] = {}
+        self._by_file: dict[str, dict[str, list[NamedEntry[_Of]]]] = {}
+        """The entries of a name by their files, for names that several have and that were called."""
+        self._outside: dict[str, list[NamedEntry[_Of]]] = {}
+        """What such a name means to callers in other files."""
         paths: set[str] = set()
         for entry in entries:
             self._named.setdefault(entry.name, []).append(entry)
@@ -90,11 +94,27 @@ class ProgramNames(Generic[_Of]):
         elif len(found) == 1 and not found[0].place.around:
             meant = found
         else:
-            meant = _meant(found, caller)
-            meant = [one for one in meant if not _is_replaced(one)] or meant
-            filed = ([one for one in meant if one.file_names[way] == name] for way in (0, 1))
-            meant = next(filter(None, filed), meant)
+            meant = self._in_file(name, found, caller) or self._in_others(name, found)
         return [one.of for one in meant]
+
+    def _in_file(
+        self, name: str, found: Sequence[NamedEntry[_Of]], caller: ProgramPlace | None
+    ) -> list[NamedEntry[_Of]]:
+        """Return which of the entries of a name are meant in the caller's own file, which come first."""
+        if caller is None:
+            return []
+        if name not in self._by_file:
+            # Once for each name: an estate may have a program of the same name in each of hundreds of folders.
+            files = self._by_file[name] = {}
+            for one in found:
+                files.setdefault(one.place.path, []).append(one)
+        return _filed(name, _meant(self._by_file[name].get(caller.path, ()), caller))
+
+    def _in_others(self, name: str, found: Sequence[NamedEntry[_Of]]) -> list[NamedEntry[_Of]]:
+        """Return which of the entries of a name are meant if none in the caller's own file is."""
+        if name not in self._outside:
+            self._outside[name] = _filed(name, _meant(found, None))
+        return self._outside[name]
 
     def run(self, name: str) -> list[_Of]:
         """Return what a command of the system may run by a name in capitals: a program of that name, or the first one of a file."""
@@ -137,6 +157,13 @@ class ProgramNames(Generic[_Of]):
     def _is_known(self, name: str) -> bool:
         """Return whether a program or its file has a name."""
         return name in self._named or name in self._filed
+
+
+def _filed(name: str, meant: list[NamedEntry[_Of]]) -> list[NamedEntry[_Of]]:
+    """Return those to which AS gives no other name, and of these those whose file has the name, if there are any."""
+    meant = [one for one in meant if not _is_replaced(one)] or meant
+    filed = ([one for one in meant if one.file_names[way] == name] for way in (0, 1))
+    return next(filter(None, filed), meant)
 
 
 def _is_replaced(entry: NamedEntry[_Of]) -> bool:

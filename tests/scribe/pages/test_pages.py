@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.cobol import sources
 from tests.cobol.test_dds import FILES as DESCRIBED
 from tests.cobol.test_dds import PROGRAM as COPYING
+from tests.growth import BOUND, growth
 from tests.scribe.pages.conftest import HOSTILE, estate_at, hostile
 from tests.scribe.pages.rendered import page_of, rendered, scripted
 
@@ -31,7 +32,7 @@ from penstock.text import escape
 from penstock.workspace.root import Root
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.scribe.pages.conftest import Made
@@ -273,6 +274,29 @@ def test_a_name_leads_to_the_program_of_the_same_file_before_that_of_another(mil
     assert names.program("inner", "b.cbl").page == "INNER.1"
     assert names.program("INNER", "c.cbl").page == "INNER"
     assert names.piece("INNER", "b.cbl") == DocumentLink("INNER", "programs/INNER.1")
+
+
+def test_of_many_programs_of_one_name_the_nearest_is_found_in_linear_time(millwater: Made) -> None:
+    """Each of hundreds of folders may have a copy of a program: the candidates are put in order once."""
+    told = millwater.estate["programs"]["MWB020"]
+
+    def work(size: int) -> Callable[[], object]:
+        files = [f"d/{at % 7}/{at}/a.cbl" for at in range(size)]
+        programs = {
+            file: {**told, "called_programs": [], "copybooks_used": [], "header": {**told["header"], "file_name": file}}
+            for file in files
+        }
+
+        def found() -> None:
+            names = pages.NameIndex(programs)
+            name = told["header"]["program_id"]
+            assert [names.piece(name, file.replace("a.cbl", "b.jcl")) for file in files] == [
+                DocumentLink(name, f"programs/{file}") for file in files
+            ]
+
+        return found
+
+    assert growth(work, 100) < BOUND
 
 
 def test_an_entry_of_two_programs_leads_to_the_nearer_one(millwater: Made) -> None:

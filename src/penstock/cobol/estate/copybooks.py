@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -56,14 +57,14 @@ class Copybooks:
         """The map sources by the names of their maps."""
         for path, kind, data in files:
             if kind in _ORDER:
-                self._found.setdefault(key(copied_as(path)), []).append(_Shelved(_ORDER[kind], path, data))
+                self._found.setdefault(key(copied_as(path)), []).append(_shelved(_ORDER[kind], path, data))
         for member in members:
             # A program copies a mapset by its name or by that of the member that contained its copybook.
             for mapset in sorted(member.mapsets, key=lambda one: key(one.name) != key(member.name)):
                 for name in {key(mapset.name), key(member.name)} - {""}:
-                    self._found.setdefault(name, []).append(_Shelved(_MADE, member.path, mapset))
+                    self._found.setdefault(name, []).append(_shelved(_MADE, member.path, mapset))
                 for name in {key(one.name) for one in mapset.maps}:
-                    self._of_maps.setdefault(name, []).append(_Shelved(_MADE, member.path, mapset))
+                    self._of_maps.setdefault(name, []).append(_shelved(_MADE, member.path, mapset))
             if member.described is not None:
                 self._described.setdefault(key(member.name), []).append((member.path, member.described))
         for rows in self._found.values():
@@ -80,6 +81,7 @@ class Copybooks:
     def beside(self, path: str) -> Lookup:
         """Return the lookup of the file at a path: the same, except that a file is never its own copybook."""
 
+        @cache  # a COPY is looked up at each step of reading, and there may be a copybook of the name in each folder
         def found(name: str, library: str | None) -> ScannedSource | None:
             row = self._row(name, library, path)
             return None if row is None else self._read(row)
@@ -136,7 +138,7 @@ class Copybooks:
         if library is not None:
             rows = [row for row in rows if key(library) in map(key, row.path.split("/")[:-1])] or rows
             rows = rows or [row for row in self._section(member) if row.path != beside]
-        rows = sorted(rows, key=lambda row: (*row.rank, -shared_folders(row.path, beside)))
+        rows.sort(key=lambda row: (row.order, row.is_remarked, -shared_folders(row.path, beside)))
         if rows and rows[0].is_made:
             # A shop may name its copybooks like its programs: what the compiler was given is preferred to what we generate.
             return next((row for row in rows[1:] if not row.is_made and self._is_layout(row)), rows[0])
@@ -222,11 +224,13 @@ class _Shelved(NamedTuple):
     content: CopybookText | Mapset
     section: str = ""
     format: Format | None = None
+    is_remarked: bool = False
+    """Whether its name has a remark, as a copy of a file beside it has."""
 
     @property
     def rank(self) -> tuple[int, bool]:
-        """The order, and whether its name has a remark, as a copy of a file beside it has: a lower rank is preferred."""
-        return self.order, copied_as(self.path) != stem(self.path)
+        """The order, and whether its name has a remark: a lower rank is preferred."""
+        return self.order, self.is_remarked
 
     @property
     def place(self) -> tuple[str, str]:
@@ -239,6 +243,11 @@ class _Shelved(NamedTuple):
     def is_made(self) -> bool:
         """Whether it is not the text of a file, but generated from a map source or a DDS."""
         return self.order == _MADE
+
+
+def _shelved(order: int, path: str, content: CopybookText | Mapset) -> _Shelved:
+    """Return a file of the estate as a copybook."""
+    return _Shelved(order, path, content, is_remarked=copied_as(path) != stem(path))
 
 
 def _members(row: _Shelved) -> Iterator[_Shelved]:

@@ -7,15 +7,16 @@ linear time.
 from __future__ import annotations
 
 import re
-from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from ..reading import read
 from . import bms, cl, csd, ddl, dds, ims, jcl, jsl, shell
 from .kinds import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
 
     from .bms import Mapset
     from .cl import ClCall, ClCopy, ClVariables
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from .jcl import Job
     from .kinds import Kind
     from .shell import Script
+
+_Of = TypeVar("_Of")
 
 
 class Member(NamedTuple):
@@ -69,7 +72,7 @@ _OF_LIBRARY = re.compile(r"'?[\w$#@-]+(?:\.[\w$#@-]+)+\(([A-Z$#@][A-Z0-9$#@]{0,7
 def stem(path: str) -> str:
     """Return the name of the data set member that a file is: its own without folders and suffix; `PAY` of `PROD.LIB(PAY).txt`."""
     name = path.rpartition("/")[2]
-    whole = _OF_LIBRARY.match(name)
+    whole = _OF_LIBRARY.match(name) if "(" in name else None
     return whole[1] if whole else name.partition(".")[0]
 
 
@@ -81,8 +84,33 @@ def copied_as(path: str) -> str:
 
 def shared_folders(path: str, other: str) -> int:
     """Return how many folders, from the outermost on, two paths have in common."""
-    pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return sum(map(path.startswith, _folders(other)))
+
+
+# Cached, because one path is compared with those of all files of one name, of which each folder may have one.
+@lru_cache(maxsize=16)
+def _folders(path: str) -> tuple[str, ...]:
+    """Return the folders of a path from the outermost on, each with those around it and a slash behind."""
+    return tuple(accumulate(f"{folder}/" for folder in path.split("/")[:-1]))
+
+
+class Nearest(Generic[_Of]):
+    """Finds the nearest of several files: the file itself, else the first of those that share most folders with it.
+
+    Args:
+        files: The paths of the files, each with what it is looked up for.
+    """
+
+    def __init__(self, files: Iterable[tuple[str, _Of]]) -> None:
+        self._first: dict[str, _Of] = {}
+        for path, of in files:
+            for place in ("", *_folders(path), path):
+                self._first.setdefault(place, of)
+
+    def to(self, path: str) -> _Of | None:
+        """Return what the file nearest to a path is looked up for; None if there is no file."""
+        places = (path, *reversed(_folders(path)), "")
+        return next((self._first[place] for place in places if place in self._first), None)
 
 
 def declaring(path: str, kind: Kind, code: str, operations: Container[str]) -> Member | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
-from penstock.cobol.estate.members import shared_folders, stem
+from penstock.cobol.estate.members import Nearest, stem
 from penstock.cobol.scope import NamedEntry, ProgramNames, ProgramPlace
 from penstock.scribe.pages.blocks import CodeSpan, DocumentLink, GraphNode, ParagraphLink
 
@@ -219,6 +219,8 @@ class NameIndex:
         # Without the classes above others: a method that is not found is inherited, or the language's, and its class has a page.
         named = (NamedEntry(name, places[page], page) for name, page in (*own, *entries))
         self._called: ProgramNames[str] = ProgramNames(named, {})
+        self._nearest: dict[str, Nearest[str]] = {}
+        """The pages of a name by their files, for names that were looked up."""
         self._may_call: dict[tuple[str, str], bool] = {}
         """The pages of a program and of what it calls; False if one of those calls certainly leads there."""
         for page, document in programs.items():
@@ -252,12 +254,13 @@ class NameIndex:
 
     def _page(self, name: str, file: str) -> str | None:
         """Return the page of a program that a file names."""
-
-        def near(page: str) -> tuple[bool, int]:
-            return self._paths[page] == file, shared_folders(self._paths[page], file)
-
-        pages, meant = self._pages.get(name.upper(), ()), self._called.called(name.upper())
-        return max([page for page in pages if page in meant] or pages or meant, key=near, default=None)
+        called = name.upper()
+        if called not in self._nearest:
+            pages, meant = self._pages.get(called, ()), self._called.called(called)
+            both = frozenset(meant).intersection(pages)
+            found = [page for page in pages if page in both] or pages or meant
+            self._nearest[called] = Nearest((self._paths[page], page) for page in found)
+        return self._nearest[called].to(file)
 
     def called_page(self, name: str, caller: Json) -> str | None:
         """Return the page of what a program means by a name; a contained program is visible in few places.
