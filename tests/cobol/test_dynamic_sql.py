@@ -304,6 +304,34 @@ def test_a_table_without_a_schema_may_be_each_that_has_one() -> None:
     assert [one for one in said(*"ABCDEFGH") if "writes" in one] == ["P writes PRICES is"]
 
 
+def test_a_job_creates_tables_in_its_stream() -> None:
+    """Those are defined like any of a file of definitions: a statement without schema may mean them, at the line of the job."""
+    job = b"""\
+//* ONCE A YEAR /* CREATE TABLE NOT.THIS (A CHAR(1))
+//MAKE JOB 1
+//RUNSQL EXEC PGM=IKJEFT01
+//SYSTSIN DD *
+ RUN PROGRAM(DSNTEP2) PLAN(DSNTEP81)
+/*
+//SYSIN DD *
+SET CURRENT SQLID = 'TEST';
+CREATE TABLE PROD.PRICES (A CHAR(1) NOT NULL,
+  B DECIMAL(8, 2));
+/*
+//* THE END */
+"""
+    made = member("MAKE.jcl", "jcl", job)
+    assert [(one.name, one.line, [column.name for column in one.columns]) for one in made.tables] == [
+        ("PROD.PRICES", 9, ["A", "B"])
+    ]
+    source = scan(written("EXEC SQL DELETE FROM PRICES END-EXEC"), source_format="free")
+    graph = EstateGraph([part_of(facts(source, source.programs[0]), source.programs[0], "p.cbl")], [made])
+    assert [f"{one.source} {one.verb} {one.target} {one.certainty}" for one in graph.drawn if one.verb == "writes"] == [
+        "P writes PRICES is",
+        "P writes PROD.PRICES may",
+    ]
+
+
 def test_what_a_procedure_got_has_no_sure_value_behind_it() -> None:
     """The call may have replaced the earlier value."""
     found = ran("MOVE 'SUB1' TO PROC", "EXEC SQL CALL P1(:PROC) END-EXEC", "CALL PROC", "GOBACK.")

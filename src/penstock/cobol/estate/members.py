@@ -65,6 +65,8 @@ class Member(NamedTuple):
         return stem(self.path)
 
 
+_CARD = re.compile(r"^/[/*][^\n]*+", re.MULTILINE)
+"""A card of a job, or the end of a stream, which would begin a comment of SQL."""
 _OF_LIBRARY = re.compile(r"'?[\w$#@-]+(?:\.[\w$#@-]+)+\(([A-Z$#@][A-Z0-9$#@]{0,7})\)", re.IGNORECASE)
 """The beginning of a file's name that has the whole name of a data set member, perhaps in the quotes of TSO."""
 
@@ -143,6 +145,7 @@ def member(path: str, kind: Kind, data: bytes) -> Member:
         return found._replace(
             jobs=jcl.jobs(text),
             resources=csd.resources(text) if csd.IN_STREAM.search(text) else (),
+            tables=ddl.tables(_CARD.sub("", text)) if "TABLE" in text.upper() else (),
             procedures=ddl.procedures(text) if "PROCEDURE" in text else (),
         )
     if kind == "bms":
