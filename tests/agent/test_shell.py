@@ -496,7 +496,7 @@ def test_no_process_is_left_behind(shell: Shell, folder: Path, how: str) -> None
 
 
 def late(folder: Path, command: str, wall: str = "auto") -> Acted:
-    shell = Shell(folder, seconds=1, confinement=wall)
+    shell = Shell(folder, seconds=0.5, confinement=wall)
     try:
         return run(shell, command)
     finally:
@@ -514,7 +514,7 @@ def test_at_its_deadline_a_command_is_ended_whole(folder: Path, wall: str, comma
     done = late(folder, HOLDS_ON + command, wall)
     assert done.failed
     assert done.text.startswith("exit code: 137 | ")
-    assert "not finished in 1 s, all that a command may take: it was ended" in done.text
+    assert "not finished in 0.5 s, all that a command may take: it was ended" in done.text
     assert os.read(reader, 1) == b""
     os.close(reader)
 

@@ -88,8 +88,7 @@ def test_an_answer_does_not_need_somebody_who_reads_its_steps(tree: Path, comman
     read, write = os.pipe()
     os.close(read)
     kept = ["--store", str(tree / "kept")]
-    penstock = [sys.executable, "-m", "penstock"]
-    begun = [*penstock, "run", "import", *kept, "--json"]
+    begun = [*warm_penstock(), "run", "import", *kept, "--json"]
     words = ["import", "--root", str(tree)]
     if command == "resume":
         told = subprocess.run(begun, cwd=tree, capture_output=True, timeout=60, check=True)
@@ -97,7 +96,7 @@ def test_an_answer_does_not_need_somebody_who_reads_its_steps(tree: Path, comman
     try:
         with Path("/dev/full").open("wb") as full:
             errors = full.fileno() if is_full else write
-            line = [*penstock, command, *words, *kept]
+            line = [sys.executable, "-m", "penstock", command, *words, *kept]
             done = subprocess.run(line, cwd=tree, stdout=subprocess.PIPE, stderr=errors, timeout=60, check=False)
     finally:
         os.close(write)

@@ -145,7 +145,7 @@ def test_servers_are_asked_and_faults_are_theirs(open_port: int) -> None:
     """This holds over both transports; a fault of one keeps no other from answering."""
     environment = (("PYTHONPATH", os.getcwd()),)
     servers = [
-        ConfiguredServer(name="ours", words=OURS),
+        ConfiguredServer(name="ours", words=tuple(warm_ours())),
         ConfiguredServer(name="web", url=f"http://127.0.0.1:{open_port}/mcp"),
         ConfiguredServer(name="gone", words=("no-such-program",)),
         ConfiguredServer(name="dies", words=("sh", "-c", "echo no database >&2; exit 3"), variables=environment),
@@ -232,7 +232,7 @@ def test_a_server_that_says_odd_things_is_one_line(tmp_path: Path) -> None:
     servers = {way: {"command": sys.executable, "args": [str(script), way]} for way in ways}
     path = machine.write("servers.json", json.dumps({"mcpServers": servers}))
     done = subprocess.run(
-        [sys.executable, "-m", "penstock", "bill", str(path), "--mcp"],
+        [*warm(*MCP), "-m", "penstock", "bill", str(path), "--mcp"],
         env=machine.environment,
         capture_output=True,
         text=True,
