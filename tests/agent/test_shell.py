@@ -161,15 +161,15 @@ def test_a_long_output_is_shown_by_its_ends_and_kept_whole(shell: Shell, store: 
 
 
 def test_a_flood_takes_no_memory(shell: Shell) -> None:
-    """Of 64 MB only the ends are in memory, and as much as the store writes at once."""
+    """Of 32 MB only the ends are in memory, and as much as the store writes at once."""
     tracemalloc.start()
     try:
-        done = run(shell, "head -c 67108864 /dev/zero | tr '\\0' x")
+        done = run(shell, "head -c 33554432 /dev/zero | tr '\\0' x")
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert done.text.startswith("exit code: 0 | ")
-    assert "67108864 bytes" in done.text
+    assert "33554432 bytes" in done.text
     assert peak < 16 << 20
 
 

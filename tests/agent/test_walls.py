@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.agent.test_shell import WALLS
+from tests.forks import warm_penstock
 
 from penstock.agent import cgroups, sandbox
 from penstock.agent.shell import Shell
@@ -117,7 +118,7 @@ def test_what_comes_first_and_is_missing_is_named(root: Path, monkeypatch: pytes
 
 def test_doctor_says_which_wall_and_which_limits() -> None:
     """`doctor` tries the wall and does not just look it up."""
-    done = subprocess.run([sys.executable, "-m", "penstock", "doctor", "--json"], capture_output=True, check=True)
+    done = subprocess.run([*warm_penstock(), "doctor", "--json"], capture_output=True, check=True)
     commands = json.loads(done.stdout)["commands"]
     if "fault" not in commands:
         assert commands["wall"].startswith(("bubblewrap", "Landlock"))
