@@ -208,7 +208,8 @@ def _served(address: str, owner: str) -> list[str]:
                 for number in (owned, *(one.end for one in made)):
                     os.close(number)
                 return _begun(files, *marshal.loads(asked))
-            line.sendall(b"%10d" % process)
+            with suppress(OSError):  # a client that was killed by now; its process is killed next
+                line.sendall(b"%10d" % process)
             made.append(_Made(process, os.pidfd_open(process), line))
             for file in files:
                 os.close(file)

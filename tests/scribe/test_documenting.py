@@ -16,10 +16,13 @@ import pytest
 from tests.scribe.author import Author, is_code, shown_in, wanted_in
 from tests.scribe.programs import program
 
+from penstock.cobol.estate import Copybooks
 from penstock.errors import CallerError
 from penstock.models import fail, load_model, refuse, say, sizes
 from penstock.scribe import says_anything
 from penstock.scribe.documenting import DocumentingRun, ScannedFile, planned, run, subject
+from penstock.scribe.gathering import GatheredFile
+from penstock.scribe.graphing import drawn_file
 from penstock.testing import LoopbackProvider
 from penstock.text import tokens
 
@@ -575,5 +578,7 @@ def _no_waiting() -> dict[str, Any]:
     ],
 )
 def test_a_copybook_of_files_or_constants_says_something(text: str, says: bool) -> None:
-    """A copybook for FILE-CONTROL, or with only constants, has a page although it has no data."""
+    """A copybook for FILE-CONTROL, or with only constants, has a page although it has no data; what has none is no node."""
     assert says_anything(subject(text, "f.cpy")) is says
+    drawn = drawn_file(GatheredFile("f.cpy", "copybook", text.encode()), Copybooks((), ()))
+    assert says or not drawn.parts

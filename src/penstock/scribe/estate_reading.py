@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.cobol import scan
 from penstock.cobol.estate import Copybooks, Member, declaring, member
+from penstock.cobol.facts.interface import says_something
 from penstock.cobol.graph import part_of
 from penstock.cobol.program import in_library, key
 from penstock.scribe.file_work import ScannedFile, documents_of_code, subject
@@ -189,20 +190,8 @@ def is_layout(one: ScannedFile, kind: Kind) -> bool:
 
 
 def says_anything(one: ScannedFile) -> bool:
-    """Return whether there is a program, or data: any other text may contain something that looks like a COBOL sentence.
-
-    Statements say something if there are at least as many as parts that are not understood: a DSECT whose comments have START and
-    SET in them is not code.
-    """
-    return not _is_copybook(one) or any(
-        part.facts.items
-        or part.facts.constants
-        or part.facts.files
-        or part.program.copies
-        or any(entry.level == 88 for entry in part.program.entries)  # conditions of the item around the COPY
-        or (part.program.paragraphs and len(part.program.statements) >= len(part.program.unread))
-        for part in one.parts
-    )
+    """Return whether a file holds a program, data or statements."""
+    return any(says_something(part.facts, part.program) for part in one.parts)
 
 
 def _why_nothing(file: GatheredFile, one: ScannedFile) -> str:

@@ -24,6 +24,7 @@ from penstock.cobol import scan
 from penstock.cobol.estate import COBOL_KINDS, DOCUMENTED_KINDS, Copybooks, Member, ddl, declaring, kind_of, member
 from penstock.cobol.estate.kinds import decoded
 from penstock.cobol.facts import data, facts, hosted
+from penstock.cobol.facts.interface import says_something
 from penstock.cobol.graph import EstateGraph, ProgramPart, part_of
 from penstock.cobol.program import key
 from penstock.scribe.columns import Column, column
@@ -229,8 +230,9 @@ def drawn_file(
     for program in source:
         said = facts(source, program, copybooks=books, tells_apart=tells_apart)
         operations |= {one.operation for one in said.sql}
-        # A file may hold neither a program nor a record.
-        if said.type != "copybook" or said.items or program.copies or program.paragraphs:
+        # What a copybook for FILE-CONTROL names is bound by the programs that copy it.
+        has_nodes = said.type != "copybook" or said.items or program.copies or program.paragraphs
+        if has_nodes and says_something(said, program):
             parts.append(part_of(said, program, file.path, copybooks=_paths(said, books)))
     made = declaring(file.path, file.kind, source.code, operations)
     return DrawnFile(tuple(parts), made.lines if made else 0, made.tables if made else (), books.consulted)

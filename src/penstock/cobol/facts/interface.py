@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         Resolved,
         SqlOperation,
     )  # fmt: skip
-    from .values import ProgramType
+    from .values import Facts, ProgramType
 
 # What each operation does to its resource, as create, read, update or delete.
 _FILE_DEEDS = {
@@ -237,6 +237,23 @@ def channels(
     _statements(code, names, into, out)
     _parameters(code, names, into, out)
     return into.found(), out.found()
+
+
+def says_something(found: Facts, program: Program) -> bool:
+    """Return whether a text is a program, or holds data or statements: other text may contain what looks like a sentence of COBOL.
+
+    Statements say something if there are at least as many as parts that are not understood: a DSECT whose comments have START and
+    SET in them is not code.
+    """
+    return bool(
+        program.kind != "copybook"
+        or found.items
+        or found.constants
+        or found.files
+        or program.copies
+        or any(entry.level == 88 for entry in program.entries)  # conditions of the item around the COPY
+        or (program.paragraphs and len(program.statements) >= len(program.unread))
+    )
 
 
 def type_of(program: Program, code: Code, found: InterfaceOperations, names: DataNames) -> tuple[ProgramType, str]:
