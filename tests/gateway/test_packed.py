@@ -22,6 +22,7 @@ else:
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+ANSWER = b'{"content": [{"type": "text", "text": "So."}], "usage": {"input_tokens": 5}}'
 PACKINGS = [("gzip", gzip.compress), ("deflate", zlib.compress), ("zstd", zstd.compress), ("GZIP", gzip.compress)]
 
 
@@ -31,7 +32,7 @@ def test_a_packed_request_is_read_and_passes_packed(coding: str, pack: Callable[
     """It is unchanged if it fits; otherwise it is sent plain and cut, never with both encodings."""
     small, large = ({**body_of("anthropic", story(turns)), "model": "m"} for turns in (1, 30))
     with (
-        RecordingUpstream(lambda _: Said(parts=(b'{"content": [], "usage": {"input_tokens": 5}}',))) as behind,
+        RecordingUpstream(lambda _: Said(parts=(ANSWER,))) as behind,
         standing(tmp_path, behind.url, windows=Windows((("m", 8_000),))) as gateway,
     ):
         headers = {"content-type": "application/json", "x-api-key": "k", "content-encoding": coding}
@@ -68,7 +69,7 @@ def test_a_mark_of_utf_8_before_a_request_is_read_over(tmp_path: Any) -> None:
     """It passes if nothing is cut, and is not put in front of what is rewritten."""
     small, large = (b"\xef\xbb\xbf" + json.dumps(body_of("anthropic", story(turns))).encode() for turns in (1, 30))
     with (
-        RecordingUpstream(lambda _: Said(parts=(b'{"content": [], "usage": {"input_tokens": 5}}',))) as behind,
+        RecordingUpstream(lambda _: Said(parts=(ANSWER,))) as behind,
         standing(tmp_path, behind.url, windows=Windows((("m", 8_000),))) as gateway,
     ):
         for body in (small, large):
