@@ -12,7 +12,7 @@ import pytest
 from tests.cli.screens import on_terminal, shell_line, store_of, typed
 from tests.forks import warm_penstock
 
-from penstock.cli import COMMANDS, cli, main
+from penstock.cli import COMMANDS, ELSEWHERE, cli, main
 from penstock.cli.commands import CommandGroup, HelpPage
 from penstock.models import say
 from penstock.testing import LoopbackProvider
@@ -136,6 +136,13 @@ def test_a_page_opens_with_a_sentence_that_stands_alone(path: str) -> None:
     assert first.split()[0] == "Pass" or not first.split()[0].endswith("s")
 
 
+def test_what_others_call_a_command_is_none_here() -> None:
+    """Such a word leads to a command, and hides none."""
+    names = {name for modules in COMMANDS.values() for group in modules.values() for name in group}
+    assert set(ELSEWHERE.values()) <= names
+    assert names.isdisjoint(ELSEWHERE)
+
+
 NAMES = [f"f{n}.py" for n in range(20_000)]
 
 
@@ -146,6 +153,8 @@ NAMES = [f"f{n}.py" for n in range(20_000)]
         (["sesions"], "Did you mean 'sessions'?", "penstock sessions"),
         (["store", "lits", "--limit", "3"], "Did you mean 'list'", "penstock store list --limit 3"),
         (["xyzzy"], "There is no command 'xyzzy'.", "penstock --help"),
+        (["compact", "r.json"], "Did you mean 'fit'?", "penstock fit r.json"),
+        (["grep", "-n", "x y"], "Did you mean 'search'?", "penstock search -n 'x y'"),
         (["version"], "Did you mean '--version'?", "penstock --version"),
         (["sessions", "store"], "There is no command 'store'.", "penstock sessions --help"),
         (["view", "a", "--ofset", "3"], "--offset", "penstock view --help"),

@@ -52,10 +52,27 @@ COMMANDS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 """The commands by purpose and by the module that holds them, in the order in which they are listed."""
 
+ELSEWHERE = {
+    **dict.fromkeys(("cat", "head", "less"), "view"),
+    **dict.fromkeys(("ls", "glob", "tree"), "list"),
+    **dict.fromkeys(("grep", "rg"), "search"),
+    **dict.fromkeys(("compact", "compress", "shrink", "trim"), "fit"),
+    "wc": "count",
+    "truncate": "guard",
+    "validate": "violations",
+    "ask": "run",
+    "continue": "resume",
+    "history": "sessions",
+    "setup": "install",
+    "serve": "mcp",
+}
+"""What other programs and people call what a command does: of names that are merely spelled alike, none is meant."""
+
 
 @click.command(
     cls=CommandTable,
     table=COMMANDS,
+    elsewhere=ELSEWHERE,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH},
     epilog="Exit status: 0 done, 1 nothing found or a check that fails, 2 usage, 3 refused, 4 missing, 5 stale, "
     "6 partial or past the deadline, 7 over budget or irreducible, 8 the disk, the store or a provider failed, 130 interrupted.",

@@ -100,7 +100,13 @@ class HelpPage(click.Command):
 
 
 class CommandGroup(HelpPage, click.Group):
-    """Commands below one name."""
+    """Commands below one name.
+
+    Attributes:
+        elsewhere: What others call a command, with its name.
+    """
+
+    elsewhere: Mapping[str, str] = {}
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -120,7 +126,8 @@ class CommandGroup(HelpPage, click.Group):
         # `penstock version`, `penstock help`: the word is a flag here, as it is a command elsewhere.
         flags = [param for param in self.get_params(ctx) if isinstance(param, click.Option) and param.is_flag]
         own = [option for flag in flags for option in flag.opts if option == f"--{name}"]
-        near = own or get_close_matches(name, names, _SUGGESTED)
+        meant = [self.elsewhere[name]] if name in self.elsewhere else []
+        near = own or meant or get_close_matches(name, names, _SUGGESTED)
         way = shlex.join([*ctx.command_path.split(), near[0], *args[1:]]) if near and len(args) < _TYPED else None
         raise UnknownCommand(name, near, way, ctx)
 
@@ -144,9 +151,16 @@ class CommandTable(CommandGroup):
     Importing them all costs more than starting the interpreter; `penstock view` needs one.
     """
 
-    def __init__(self, *args: Any, table: Mapping[str, Mapping[str, Sequence[str]]], **options: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        table: Mapping[str, Mapping[str, Sequence[str]]],
+        elsewhere: Mapping[str, str],
+        **options: Any,
+    ) -> None:
         """Take a table of headings, each with modules of `penstock.cli` and the commands that each module holds."""
         super().__init__(*args, **options)
+        self.elsewhere = elsewhere
         self._sections = {heading: list(chain(*modules.values())) for heading, modules in table.items()}
         self._modules = {
             name: module for modules in table.values() for module, names in modules.items() for name in names
