@@ -137,7 +137,7 @@ def index_place(kept_in: Store | Callable[[], Store] | None) -> IndexPlace:
 def _render(found: Ranking, shown: tuple[RankedPassage, ...], following: str | None, goes_on: str = "") -> str:
     """Return the result as text: what was found and searched in the first line, then each passage under its position."""
     most = "best " if found.more_matches else ""
-    head = [f"{most}{found.total} passages ranked"]
+    head = [f"{most}{notices.counted(found.total, 'passage')} ranked"]
     if shown:
         head.append(f"showing {found.offset + 1}-{found.offset + len(shown)}")
     elif found.total:
@@ -146,7 +146,8 @@ def _render(found: Ranking, shown: tuple[RankedPassage, ...], following: str | N
         head.append(f"next: {following}")
     if goes_on:
         head.append(goes_on)
-    head.append(f"indexed {found.indexed_files} files, {found.indexed_passages} passages")
+    files, passages = notices.counted(found.indexed_files, "file"), notices.counted(found.indexed_passages, "passage")
+    head.append(f"indexed {files}, {passages}")
     head += [f"not complete: {why}" for why in _why_partial(found)]
     others = {
         "binary": found.binary,

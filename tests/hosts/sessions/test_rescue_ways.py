@@ -231,7 +231,7 @@ def test_a_copy_of_a_result_goes_first_and_costs_nothing(tmp_path: Path) -> None
         talk.add("user", [{"type": "tool_result", "tool_use_id": "b", "content": content}])
     talk.add("assistant", [{"type": "text", "text": too_long(18_000)}], isApiErrorMessage=True)
     done, kept = rescued("claude", written(tmp_path / "s.jsonl", talk.records), None)
-    assert "2 results are sent twice." in [finding.sentence for finding in done.findings]
+    assert "Results that are sent twice: 2." in [finding.sentence for finding in done.findings]
     assert [cut.what for cut in done.cuts] == ["copy of a result"] * 2
     assert list(kept.values()) == ["another"]
     messages = next_request("claude", done.path)

@@ -157,14 +157,14 @@ def _sizes(projection: Projection, size: RecordSize, limit_tokens: int | None) -
 def _messages(transcript: Transcript, projection: Projection) -> Iterator[Finding]:
     newest, unpaired = newest_refusal(projection), find_unpaired(transcript)
     if unpaired.open_calls:
-        sentence = f"{unpaired.open_calls} calls have no result; the host closes them itself."
+        sentence = f"Calls without a result: {unpaired.open_calls}; the host closes them itself."
         yield Finding("orphan_call", sentence, False)
     if unpaired.lost_results:
-        sentence = f"{unpaired.lost_results} results have no call; the host leaves them out."
+        sentence = f"Results without a call: {unpaired.lost_results}; the host leaves them out."
         yield Finding("orphan_result", sentence, False)
     if unpaired.doubled:
         is_refused = newest is not None and newest.told.kind in _BROKEN_HISTORY
-        yield Finding("result_doubled", f"{len(unpaired.doubled)} results are sent twice.", is_refused)
+        yield Finding("result_doubled", f"Results that are sent twice: {len(unpaired.doubled)}.", is_refused)
     hollow = [part for entry in transcript.entries for part in entry.parts if _is_hollow(part)]
     is_refused = bool(unusable_reasoning(transcript, projection))
     if newest is not None and is_refused and not hollow:
