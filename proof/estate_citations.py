@@ -30,6 +30,7 @@ _DECLARED = re.compile(rf"(?:^(?:[\w ]{{6}}.)?|\.)\s*(\d\d?)\s+([\w$#@:{JAPANESE
 _SECTION = re.compile(r"(?<![\w-])(?:DIVISION|SECTION)\s*[.U]")
 _SHOWN = re.compile(
     r"\b(?:FROM|USING|TO|INTO|SOURCE|OBJECT|CONTROL|LINE|COL|COLUMN)\s+(?:IS\s+)?[A-Z]|\bCOPY\s"
+    r"|\b(?:ENTRY-FIELD|PUSH-BUTTON|CHECK-BOX|RADIO-BUTTON|LIST-BOX|COMBO-BOX|LABEL|GRID|BITMAP|FRAME)\b"
 )  # of an entry: of a screen
 _TRANSLATED = re.compile(r"(?i)['\"](?:sqlg\w+|DFHEI1|DSNHLI|SQLADDR|IDMS|ADABAS)")
 _CURSOR = re.compile(r"\bDECLARE\s+([\w-]+)\s[^.]*?\bCURSOR\b.*?END-EXEC", re.DOTALL)
@@ -106,6 +107,8 @@ class Citations:
     def name_an_end(self, edge: Json) -> bool:
         """Whether one of the places that an edge cites names one of its ends."""
         names = self._known_as(edge["from"]) | self._known_as(edge["to"])
+        if edge.get("verb") in {"part of", "redefines", "declared in"}:
+            names |= {"FILLER"}  # known by its first condition, and declared by its own entry
         return any(self._names_one(cited["path"], cited["line"], names) for cited in edge["citations"])
 
     def _known_as(self, node: str) -> frozenset[str]:

@@ -124,6 +124,25 @@ def test_a_place_may_name_an_end_by_another_word(line: int, to: str | None) -> N
     assert judge.name_an_end(edge) is (to is not None)
 
 
+@pytest.mark.parametrize(
+    ("line", "verb", "to", "is_named"),
+    [
+        (3, "part of", "field PAY.R", True),
+        (3, "reads", "field PAY.OTHER", False),
+        (7, "reads", "field PAY.AMOUNT", True),
+    ],
+)
+def test_a_filler_and_a_screen_of_controls_are_known(line: int, verb: str, to: str, *, is_named: bool) -> None:
+    """A FILLER is known by its first condition, and declared by its own entry; a control shows the item of its VALUE."""
+    text = (
+        " 01 R.\n 05 N PIC X.\n 05 FILLER PIC X.\n 88 IS-OK VALUE 'O'.\n SCREEN SECTION.\n"
+        " 01 S. 03 E, ENTRY-FIELD, COL 1, VALUE AMOUNT.\n DISPLAY S.\n"
+    )
+    files = named([("PAY.cbl", text.encode())])
+    edge = {"from": "field PAY.IS-OK", "verb": verb, "to": to, "citations": [{"path": "PAY.cbl", "line": line}]}
+    assert Citations(files, view(files)).name_an_end(edge) is is_named
+
+
 @pytest.mark.parametrize(("side", "name"), [("PREFIX", "{}\uff0d\u91d1\u984d"), ("SUFFIX", "\u91d1\u984d\uff0d{}")])
 def test_a_name_that_joining_makes_is_declared_in_the_copybook(side: str, name: str) -> None:
     """The copybook's line has the rest of the name, and a name with another word is none of it."""
