@@ -553,7 +553,7 @@ def test_what_a_kill_cut_off_is_what_began_and_did_not_end(store: Store) -> None
         (EDITED, {**edited("s:3:told"), "path": "by hand.txt"}),
     ]
     times = [store.append("s", seq, kind, data).at for seq, (kind, data) in enumerate(records)]
-    assert cut_off_of(store, "s") == {ids[0]: times[0], ids[4]: times[4]}
+    assert cut_off_of(store, "s") == {ids[0]: (times[0], None), ids[4]: (times[4], None)}
     assert [(file.path, file.found, file.turn) for file in changes_of(store, "s")] == [
         ("by hand.txt", "3", 7),
         ("s:1:edit.txt", "1", 1),

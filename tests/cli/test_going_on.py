@@ -585,6 +585,51 @@ def test_what_a_command_left_that_a_kill_cut_off_is_the_session_s(tree: Path, tm
     assert "may or may not have been done" not in later.stderr + words
 
 
+@pytest.mark.proves("S-9", "S-10")
+@pytest.mark.parametrize("is_copied", [False, True])
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="a wall for the shell is needed")
+def test_what_a_command_left_is_told_of_a_folder_that_moved_and_not_made_up_of_a_copy(
+    tree: Path, tmp_path: Path, is_copied: bool
+) -> None:
+    """A folder that was renamed is the same, with the times of its files; those of a copy say nothing, and that is said."""
+    (tree / "old.py").write_text("old = 1\n")
+    script = "echo 'port = 2' > app.py; echo x > there.py; sleep 60"
+
+    def policy(request: Any) -> Any:
+        return say("I see.") if results(request) else call("run_command", command=script)
+
+    with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
+        begin = ["run", "x", "--root", str(tree), *flags(provider), "--allow-shell"]
+        with subprocess.Popen(
+            [*warm_penstock(), *begin],
+            env={**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"},
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running:
+            assert running.stderr is not None
+            until = time.monotonic() + 20
+            while not (tree / "there.py").exists() and time.monotonic() < until:
+                time.sleep(0.05)
+            running.kill()
+            running.stderr.read()
+        there = str(tmp_path / "there")
+        if is_copied:
+            shutil.copytree(tree, there)
+        else:
+            tree.rename(there)
+        session = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]["id"]
+        passed_on = penstock(tmp_path, "handoff", session, "--root", there)
+        looked = penstock(tmp_path, "resume", session, "--verify-only", "--root", there)
+        done = penstock(tmp_path, "resume", session, "--root", there)
+        told = [text for request in provider.requests for text in results(request.request)][-1]
+    files = [] if is_copied else ["app.py", "there.py"]
+    assert json.loads(passed_on.stdout)["modifiedFiles"] == files
+    for said in (looked.stdout, done.stderr, told):
+        assert ("Changed since it began, by it or by others: app.py, there.py." in said) is not is_copied
+    for said in (passed_on.stderr, looked.stdout, done.stderr, told):
+        assert ("What it changed cannot be told" in said) is is_copied
+
+
 @pytest.mark.proves("S-12")
 def test_of_several_that_go_on_with_a_session_one_asks_and_the_others_are_told(tree: Path, tmp_path: Path) -> None:
     """Three start at once with the same prompt, and one with a budget while the first waits: only one asks."""

@@ -7,14 +7,15 @@ events. Law: an undo changes a file only while it is, to the byte, what the edit
 
 from __future__ import annotations
 
+import os
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from penstock.agent.disk_changes import UNKNOWN, ChangedFile
+from penstock.agent.disk_changes import UNKNOWN, ChangedFile, changed_since
 from penstock.agent.editing import content_of
-from penstock.agent.record_types import CHANGED, CHILD, EDITED, UNDONE
+from penstock.agent.record_types import BEGUN, CHANGED, CHILD, EDITED, MOVED, UNDONE
 from penstock.errors import ToolError
 from penstock.session import Effected, Intended
 from penstock.store import Conflict, StoreFault
@@ -26,10 +27,16 @@ from penstock.workspace import refusals, writing
 from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from penstock.session.effects import Change
     from penstock.store import JournalRecord, Store
     from penstock.text.json_access import Json
     from penstock.workspace.root import Root
+
+
+UNTOLD = "What it changed cannot be told: it began in another folder, and files have other times here. Look before you rely on any."
+"""What people and the model read if `left_by` cannot tell everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,21 +124,43 @@ def changes_of(store: Store, session_id: str) -> list[ChangedFile]:
     return [*found, *(ChangedFile(path=edit.path, found=edit.before_sha256, turn=edit.turn) for edit in cut_off)]
 
 
-def cut_off_of(store: Store, session_id: str) -> dict[str, float]:
-    """Return the commands that a kill cut off and whose changes nobody has checked, by their effects, with the time when each
-    began.
-    """
-    begun: dict[str, float] = {}
+class CutOff(NamedTuple):
+    """When and where a command began that a kill cut off: seconds since 1970, and device and inode of the root, if recorded."""
+
+    at: float
+    root_id: list[int] | None
+
+
+def cut_off_of(store: Store, session_id: str) -> dict[str, CutOff]:
+    """Return the commands that a kill cut off and whose changes nobody has checked, by their effects."""
+    begun: dict[str, CutOff] = {}
+    root_id = None
     for record in store.events(session_id):
         kind, data = _told(record)
-        if kind == Intended.__name__:
-            begun[data["effect_id"]] = record.at
+        if kind in {BEGUN, MOVED}:
+            root_id = data.get("root_id", root_id)
+        elif kind == Intended.__name__:
+            begun[data["effect_id"]] = CutOff(record.at, root_id)
         elif kind in {Effected.__name__, EDITED}:  # an edit itself records what it replaced
             begun.pop(data["effect_id"], None)
         elif kind == CHANGED:
             for effect_id in data.get("cut_off", ()):
                 begun.pop(effect_id, None)
     return begun
+
+
+def left_by(cut_off: Collection[CutOff], root: Root) -> tuple[tuple[ChangedFile, ...], bool]:
+    """Return the visible effects of commands that a kill cut off, and whether all of them can be told.
+
+    A folder that was renamed is the same one. The files of a copy have the times of the copying, which say nothing.
+
+    Args:
+        cut_off: the commands.
+        root: where the project is now.
+    """
+    status = os.stat(root.path)
+    here = [one.at for one in cut_off if one.root_id in (None, [status.st_dev, status.st_ino])]
+    return changed_since(root, min(here)) if here else (), len(here) == len(cut_off)
 
 
 def looked_into(store: Store, session_id: str) -> set[str]:

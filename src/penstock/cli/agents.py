@@ -475,30 +475,29 @@ def _left_beside(agent: Agent, effect: Effect) -> list[bytes]:
     return writing.clear_left(root, root.relative(effect.what), effect.digest.split(">"))
 
 
-def behind_cut_off(agent: Agent, store: Store, *, is_moved: bool, is_written: bool) -> list[str]:
+def behind_cut_off(agent: Agent, store: Store, *, is_written: bool) -> list[str]:
     """Return the visible effects of commands that a kill cut off, and record them: what they did belongs to the session (S-9).
 
     Args:
         agent: the agent that continues.
         store: where its journal is.
-        is_moved: whether it continues in another folder, whose files say nothing of when a command began.
         is_written: whether it continues at all.
     """
-    from penstock.agent.disk_changes import changed_since
-    from penstock.agent.edits import cut_off_of
+    from penstock.agent.edits import UNTOLD, cut_off_of, left_by
     from penstock.agent.record_types import CHANGED
     from penstock.agent.toolbox import Toolbox
 
     toolbox, cut_off = agent.tools, cut_off_of(store, agent.session.session_id)
     if not cut_off or not isinstance(toolbox, Toolbox):
         return []
-    files = () if is_moved else changed_since(toolbox.workspace.root, min(cut_off.values()))
+    files, are_told = left_by(cut_off.values(), toolbox.workspace.root)
     if is_written:
         toolbox.changes.note(*files)
         agent.record(CHANGED, {"files": [file.to_dict() for file in files], "cut_off": list(cut_off)})
     names = ", ".join(escape.show_name(file.path) for file in files[:_NAMED_FILES])
     more = f" and {len(files) - _NAMED_FILES} more" if len(files) > _NAMED_FILES else ""
-    return [f"Changed since it began, by it or by others: {names}{more}."] if files else []
+    told = [f"Changed since it began, by it or by others: {names}{more}."] if files else []
+    return told if are_told else [*told, UNTOLD]
 
 
 def _verified(store: Store, session_id: str, root: str) -> tuple[str, list[dict[str, Any]]]:

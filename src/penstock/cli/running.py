@@ -165,7 +165,7 @@ def resume_command(
     with opened(terms.store_url) as store, telling_of_others(session_id):
         agent, (report, verified) = resumed(store, session_id, changes, terms, is_written=not verify_only)
         known = settled(agent, store, is_written=not verify_only)
-        known += behind_cut_off(agent, store, is_moved=bool(changes["root"]), is_written=not verify_only)
+        known += behind_cut_off(agent, store, is_written=not verify_only)
         report = "\n".join([report, *known])
         if verify_only:
             answer.give({"session": session_id, "verification": verified}, report, not terms.is_for_people)

@@ -333,8 +333,8 @@ def handoff_command(
 
 def _own_handoff(session_id: str, moved_to: str | None, store_url: str | None) -> tuple[Handoff, str]:
     """Return what one of our sessions passes on, and its folder; `moved_to` is where a person says that it is now."""
-    from penstock.agent.disk_changes import DiskChanges, changed_since
-    from penstock.agent.edits import changes_of, cut_off_of
+    from penstock.agent.disk_changes import DiskChanges
+    from penstock.agent.edits import UNTOLD, changes_of, cut_off_of, left_by
     from penstock.cli.roots import expect_own_root
     from penstock.errors import CallerError
     from penstock.workspace.root import Root
@@ -345,10 +345,10 @@ def _own_handoff(session_id: str, moved_to: str | None, store_url: str | None) -
         # If its folder is gone, or another is at its path, the files mentioned in its calls are all that is known.
         try:
             with closing(Root(moved_to or expect_own_root(begun, session_id, "handoff"))) as root:
-                files = changes_of(store, session_id)
-                if cut_off := cut_off_of(store, session_id):
-                    files += changed_since(root, min(cut_off.values()))
-                made = DiskChanges(root, files).corrected(made)
+                left, are_told = left_by(cut_off_of(store, session_id).values(), root)
+                if not are_told:
+                    click.echo(f"A command was cut off. {UNTOLD}", err=True)
+                made = DiskChanges(root, [*changes_of(store, session_id), *left]).corrected(made)
         except (CallerError, ToolError) as error:
             if moved_to:
                 raise
