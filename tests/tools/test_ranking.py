@@ -42,6 +42,24 @@ def test_the_index_next_to_a_store_of_redacted_forms_has_no_secret(works: Path, 
         assert (b"hunter2" in kept) is not keeps_redacted
 
 
+@pytest.mark.proves("S-17")
+@pytest.mark.parametrize("name", ["ghp_{}.txt", "ghp_{}/boiler.txt"])
+def test_a_name_that_is_a_secret_is_in_no_index_of_redacted_forms(works: Path, tmp_path: Path, name: str) -> None:
+    """A name is as much part of the index as the text is: such a file is passed over, and counted."""
+    key = "jTJWYyL4ZkQTrXM4MFwg7drHilZO0fkXYo2a"
+    file = works / name.format(key)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("the boiler\n")
+    (works / "plain.txt").write_text("the boiler\n")
+    for keeps_redacted in (True, False):
+        with closing(open_store(str(tmp_path / "store"), keeps_redacted=keeps_redacted)) as store:
+            said = Tools(works, store=store).search("boiler", ranked=True)
+        assert ("1 refused by name" in said, key in said) == (keeps_redacted, not keeps_redacted)
+        assert "## plain.txt:1-1" in said
+        kept = b"".join(path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file())
+        assert (key.encode() in kept) is not keeps_redacted
+
+
 @pytest.mark.proves("L-7")
 @pytest.mark.parametrize("chars", [600, 2_000, 100_000])
 def test_pages_follow_one_another_within_the_allowance(works: Path, tmp_path: Path, chars: int) -> None:

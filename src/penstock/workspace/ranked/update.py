@@ -195,6 +195,10 @@ class Update:
         if self._index.bytes + len(data) > MAX_INDEX_BYTES or self._index.passages >= MAX_PASSAGES:
             self.unindexed += 1
             return
+        name = os.fsdecode(file.relative)
+        # An index holds the names of files as they are, to find them again.
+        if self._is_redacted and redacted(name) != name:
+            raise refusals.secret(file.relative)
         # Lines stay lines, so that passages keep their positions.
         words = redacted(text or "") if self._is_redacted else text or ""
         self._index.add(file.relative, stamp, digest, kind, words, len(data))
