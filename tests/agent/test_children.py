@@ -234,6 +234,26 @@ def test_what_stops_a_child_is_told_to_its_parent_in_words(begun: Callable[..., 
         assert [outcome["is_refusal"] for outcome in outcomes] == [was_begun], told
 
 
+@pytest.mark.proves("S-8", "R-6")
+@pytest.mark.parametrize("words", ["", "The first half"])
+def test_an_answer_that_was_withheld_from_a_child_is_told_to_its_parent(
+    begun: Callable[..., Agent], words: str
+) -> None:
+    """An answer that cannot be trusted is not handed on as if it could be: the parent reads what was wrong with it."""
+    script = [task(), say(words or "x"), say("I see.", requires="The provider withheld the reply")]
+
+    class Withholding(ScriptedModel):
+        def send(self, *request: Any, **more: Any) -> Any:
+            body = super().send(*request, **more)
+            for choice in body["choices"]:
+                if choice["message"].get("content") == (words or "x"):
+                    choice["message"]["content"], choice["finish_reason"] = words, "content_filter"
+            return body
+
+    run = begun(Withholding(script)).run("Begin.")
+    assert (run.outcome, run.answer) == ("answered", "I see.")
+
+
 @pytest.mark.proves("S-8")
 def test_a_child_that_ended_before_a_kill_is_not_asked_again(
     begun: Callable[..., Agent], tree: Path, store: Store

@@ -320,7 +320,7 @@ def _result(purse: Purse, done: AgentRun, words: str, changed: list[str]) -> str
     if done.outcome == "budget" and not spent:
         head = f"{purse.name} could not begin: its first request may take more than its {granted} tokens; {files}."
     if done.outcome == "answered":
-        return f"{head}\n\n{done.answer}"
+        return "\n\n".join([head, *done.warnings, done.answer])
     why = [] if done.outcome in {"interrupted", "cut off", "budget"} or not done.message else [done.message]
     last = [f"Its last words: {words}"] if words else []
     return "\n\n".join([head, *why, *last])
