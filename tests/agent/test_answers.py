@@ -19,7 +19,7 @@ from penstock.overflow.silent import reported_input
 from penstock.testing import LoopbackProvider
 from penstock.text.json_access import parsed_finite
 from penstock.wires import WIRES, answer_messages, load, output_tokens, violations, wire_named
-from penstock.wires.placeholders import GO_ON
+from penstock.wires.placeholders import GO_ON, GO_ON_FROM_HERE
 from penstock.wires.wire import AnswerContent
 
 if TYPE_CHECKING:
@@ -208,12 +208,22 @@ WITHHELD = {
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_reply_that_was_withheld_is_told(begun: Callable[..., Agent], wire: str) -> None:
-    """With words or without, it is the answer, and asking again would not change it."""
-    for body in (answer(wire, "Fo", 4_000), silent(wire, 4_000)):
+    """Its words are the answer, none are no answer, and asking again would change neither."""
+    for body, outcome in ((answer(wire, "Fo", 4_000), "answered"), (silent(wire, 4_000), "withheld")):
         model = Served(wire, always(stopped(wire, body, WITHHELD[wire])))
         run = begun(model).run("How many?")
-        assert (run.outcome, run.turns, len(model.sizes)) == ("answered", 1, 1)
+        assert (run.outcome, run.turns, len(model.sizes)) == (outcome, 1, 1)
         assert "withheld" in run.warnings[0]
+        assert (f'penstock resume {run.session} "QUESTION"' in run.message) == (outcome == "withheld")
+
+
+def test_a_turn_that_the_provider_pauses_is_continued(begun: Callable[..., Agent]) -> None:
+    """What came is a part of the answer, and the model is asked for the rest; the words for that are not the user's."""
+    given = iter([stopped("anthropic", answer("anthropic", "Forty, ", 4_000), "pause_turn"), answer("anthropic")])
+    agent = begun(Served("anthropic", lambda _: next(given)))
+    run = agent.run("How many?")
+    assert (run.outcome, run.answer, run.turns) == ("answered", "Forty, Forty.", 2)
+    assert GO_ON_FROM_HERE not in encode(agent.session.handoff("manual"))
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -178,7 +178,7 @@ def test_ctrl_c_ends_a_child_within_half_a_second_and_its_parent_hears_of_it(tre
         session = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]["id"]
         done = penstock(tmp_path, "resume", session, "What now?")
     assert done.stdout == "I see.\n", done.stderr
-    assert re.search("task-1 was (stopped by the person|cut off and does not go on) after 2 turns", told[-1])
+    assert re.search("task-1 was (stopped by the person|cut off and does not continue) after 2 turns", told[-1])
     assert "changed counter.txt" in told[-1]
 
 

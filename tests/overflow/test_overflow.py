@@ -459,6 +459,7 @@ def test_the_words_of_the_caller_and_of_the_model_are_not_the_providers() -> Non
         ),
         (SimpleNamespace(status_code=429, headers={"Retry-After": "120"}, text="slow down"), 120.0),
         (SimpleNamespace(status_code=429, headers=[(b"retry-after-ms", b"1500")], text="slow down"), 1.5),
+        (SimpleNamespace(status_code=429, headers=[(b"retry-after", b"5, 5")], text="slow down"), 5.0),
         (
             SimpleNamespace(
                 status_code=429, headers={"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, text="slow down"

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from penstock.context.answers import CUT_FACTOR, faults_of, overflow_in, taken_by
+from penstock.context.answers import CUT_FACTOR, faults_of, is_paused, overflow_in, taken_by
 from penstock.context.provider_counts import stated
 from penstock.context.sized import Sized
 from penstock.context.standstill import EQUAL_BEFORE
@@ -95,10 +95,12 @@ class Asking:
         self.refusal = ""
         """What the provider said when it last refused a request as too large, inert; empty if it did not."""
         self.said: list[str] = []
-        """The parts of a reply that was cut, except for the last."""
-        self._is_cut = self._was_empty = self._is_mended_told = False
-        self.ended_empty = ""
-        """What is wrong with the last answer if it says nothing even after being asked for again; else empty."""
+        """The parts of a reply that came unfinished, except for the last."""
+        self._was_empty = self._is_mended_told = False
+        self._go_on = ""
+        """What a model is told whose last reply is unfinished; empty if it is whole."""
+        self.silence: AnswerFault | None = None
+        """Why the last answer says nothing: the provider withheld it, or the model had nothing even when asked again; else None."""
         self._cut_at: Overflow | None = None
 
     def affordable(self, step: Ask) -> Ask | None:
@@ -144,8 +146,10 @@ class Asking:
         faults = self._faults(step, body)
         if any(map(self._is_not_taken, faults)):
             return
-        self._is_cut = any(fault.kind in {"length", "window"} for fault in faults)
-        self.ended_empty = next((fault.message for fault in faults if fault.kind == "empty"), "")
+        is_cut = any(fault.kind in {"length", "window"} for fault in faults)
+        self._go_on = placeholders.GO_ON if is_cut else ""
+        if is_paused(body, driver.model.wire):
+            self._go_on = placeholders.GO_ON_FROM_HERE
         replied = Replied(
             messages=messages,
             input_tokens=reported_input(body),
@@ -153,7 +157,9 @@ class Asking:
         )
         driver.feed(replied)
         self.outage = None
-        if self._is_cut and driver.session.state.open_calls:
+        silent = {"empty"} if last_words(driver.session.state.transcript).strip() else {"empty", "withheld"}
+        self.silence = next((fault for fault in faults if fault.kind in silent), None)
+        if is_cut and driver.session.state.open_calls:
             driver.told = "\n".join(filter(None, (driver.told, GO_ON_SMALLER.format(tokens=step.reserve_tokens))))
 
     def words(self, step: Ask) -> str | None:
@@ -217,14 +223,14 @@ class Asking:
         return came + made
 
     def goes_on(self) -> bool:
-        """Return whether the model was asked to continue a reply that was cut."""
-        if not self._is_cut or len(self.said) >= MAX_CONTINUATIONS:
+        """Return whether the model was asked to continue a reply that is unfinished."""
+        if not self._go_on or len(self.said) >= MAX_CONTINUATIONS:
             return False
-        self._is_cut = False
+        words, self._go_on = self._go_on, ""
         transcript = self._driver.session.state.transcript
         self.said.append(last_words(transcript))
         self._driver.listener.step(self._driver.session, "asks the model to continue its reply")
-        self._driver.feed(Prompted(message=text_message(transcript.wire, "user", placeholders.GO_ON)))
+        self._driver.feed(Prompted(message=text_message(transcript.wire, "user", words)))
         return True
 
     def _sent(self, request: dict[str, Json]) -> dict[str, Json]:

@@ -73,7 +73,7 @@ _LAST_PART = 4
 _LAST_REQUESTS = 2
 """The model is also told once the budget covers no more than this many requests as large as the newest one may be."""
 # A session that ended for these reasons continues only with new words: repeating the same would end the same.
-_WORDS_WANTED = {"errors", "loop"}
+_WORDS_WANTED = {"errors", "loop", "empty", "withheld"}
 
 
 class Agent:
@@ -302,9 +302,7 @@ class Agent:
         while True:
             if isinstance(step, Await):
                 if not self._asking.goes_on():
-                    if self._asking.ended_empty and not self._asking.said:
-                        return "empty", self._said_nothing()
-                    return "answered", ""
+                    return self._answered()
                 step = self._next_step()
                 continue
             if isinstance(step, Stop):
@@ -352,10 +350,13 @@ class Agent:
         words = '"QUESTION"' if reason in _WORDS_WANTED else ""
         return f"\nTo continue: {self.command('resume', words)}"
 
-    def _said_nothing(self) -> str:
-        """Return the message when the model answered nothing twice."""
-        again = self.command("resume", '"QUESTION"')
-        return f"{self._asking.ended_empty} Asked once more, it answered nothing again. To ask anew: {again}"
+    def _answered(self) -> tuple[str, str]:
+        """Return the outcome of an answer; one without a word is none, and the message says why."""
+        silence = self._asking.silence
+        if silence is None or self._asking.said:
+            return "answered", ""
+        again = " Asked once more, it answered nothing again." if silence.kind == "empty" else ""
+        return silence.kind, f"{silence.message}{again}{self._way_on(silence.kind)}"
 
     def _used_up(self, step: Ask) -> str:
         """Return the message when the next request would take more than the budget has left."""

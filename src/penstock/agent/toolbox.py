@@ -46,7 +46,7 @@ _ALLOWED_BY = {
     "edit_file": "--allow-edit",
     "write_file": "--allow-edit",
     "run_command": "--allow-shell",
-    "task": "--budget",
+    "task": "--budget; a child agent has no children of its own",
 }
 MIN_RESULT_TOKENS, MAX_RESULT_TOKENS = 600, 8_000
 """The bounds of a result's share of the window: the least that says anything at all, and what is enough in any window."""

@@ -153,6 +153,12 @@ def faults_of(
     return tuple(found)
 
 
+def is_paused(body: Json, wire: str) -> bool:
+    """Return whether an answer is an unfinished turn that the provider hands over, to be continued by another request."""
+    answers = wire_named(wire).answers
+    return isinstance(body, dict) and answers.is_answer(body) and answers.stop_reason(body).lower() in PAUSES
+
+
 def taken_by(body: Json, wire: str, faults: Iterable[AnswerFault]) -> int | None:
     """Return the input that an answer reports if it is the size of the request as sent; else None.
 

@@ -36,7 +36,8 @@ def retry_after(evidence: Evidence) -> float | None:
             finally the sentences.
     """
     for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0), ("retry-delay", 1.0)):
-        written = evidence.headers.get(name, "").strip().removesuffix("s").strip()
+        # A proxy joins headers of one name with commas (RFC 9110, 5.3): the first of "5, 5" is the provider's.
+        written = evidence.headers.get(name, "").partition(",")[0].strip().removesuffix("s").strip()
         if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", written):
             return float(written) * factor
     if (seconds := evidence.fields.get("resets_in_seconds")) is not None and 0 <= seconds < LONGEST_SECONDS:
