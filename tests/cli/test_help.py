@@ -191,6 +191,8 @@ def test_a_mistyped_name_is_answered_with_the_nearest(
         (["view", "a", "--limit", "9\x1b[2J" * 999], "Invalid value for '--limit'"),
         (["x" * 100_000], "There is no command 'xxx"),
         (["view", "--" + "x" * 100_000], "No such option"),
+        (["--root", ".", "list"], "No such option '--root'. Try: penstock COMMAND --root, as flags follow the command"),
+        (["--verson"], "Did you mean '--version'? Try: penstock --help"),
     ],
 )
 def test_a_line_that_a_shell_wrote_out_is_told_in_short(

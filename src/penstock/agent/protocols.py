@@ -114,7 +114,7 @@ class AgentRun:
     answer: str = ""
     """The model's last words; empty if it did not reach any."""
     outcome: str = "answered"
-    """`answered`, `interrupted`, `max_turns`, `outage`, `budget`, `empty` or `withheld` without a word, or why the session stopped."""
+    """`answered`, `interrupted`, `max_turns`, `outage`, `budget`, `empty`, `withheld`, or why the session stopped."""
     message: str = ""
     """What the person may do now; empty with an answer."""
     turns: int = 0

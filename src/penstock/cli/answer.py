@@ -259,6 +259,8 @@ def way_out(error: click.ClickException) -> str | None:
     ctx, param = getattr(error, "ctx", None), getattr(error, "param", None)
     if isinstance(error, click.MissingParameter) and param is not None and param.name in _LISTED_BY:
         return _LISTED_BY[param.name]
+    if isinstance(error, click.NoSuchOption) and not error.possibilities and ctx is not None and ctx.parent is None:
+        return f"penstock COMMAND {escape.clip(error.option_name)}, as flags follow the command"
     return getattr(error, "way", None) or (f"{ctx.command_path} --help" if ctx is not None else None)
 
 
