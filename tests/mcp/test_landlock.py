@@ -48,8 +48,7 @@ print(json.dumps({
     "remove": outcome(lambda: os.unlink(root + "/hello.txt")),
     "connect": outcome(connect),
     "bind": outcome(bind),
-    "run": outcome(lambda: os.execv("/bin/true", ["true"])) if False else outcome(
-        lambda: __import__("subprocess").run(["/bin/true"])),
+    "run": outcome(lambda: __import__("subprocess").run(["/bin/true"])),
     "store": outcome(lambda: open(sys.argv[3] + "/kept", "w").close()) if sys.argv[3:] else "",
     "late import": outcome(load),
 }))

@@ -50,6 +50,11 @@ _COMMON = vocabulary("""
     type umask uniq ver wait wc who write xcopy
 """)
 """Commands of systems and shells, whatever programs have their names."""
+_TOOLS = vocabulary("""
+    ant cbllink cc ccbl ccbl32 cob cob32 cobc cobol db2 gcc gmake isql java javac ld link mvn mysql node npm nmake osql perl php
+    procob psql python python3 rmcobol sqlcmd sqlldr sqlplus
+""")
+"""Compilers and other tools that scripts run from the folder of an installation: `%ACUCOBOL%/bin/ccbl32`."""
 _OF_ONE = frozenset({"exist", "defined", "errorlevel", "cmdextversion"})
 """The conditions of a batch file that have one word after them."""
 _COMPARING = frozenset({"equ", "neq", "lss", "leq", "gtr", "geq"})
@@ -403,7 +408,8 @@ def _program(words: Sequence[str], variables: dict[str, _Variable], names: Colle
     if runner is None:
         return None
     if runner["folder"]:
-        return (runner["name"], _BY_ITS_FILE) if not _OF_THE_SYSTEM.fullmatch(said[0]) else None
+        is_tool = command in _TOOLS and runner["name"].upper() not in names
+        return (runner["name"], _BY_ITS_FILE) if not (is_tool or _OF_THE_SYSTEM.fullmatch(said[0])) else None
     is_run = (runner["suffix"] or ".exe").lower() == ".exe" and runner["name"].upper() in names
     return (runner["name"], _BY_ITS_NAME) if is_run else None
 
