@@ -1,10 +1,11 @@
 """Does the place that an edge cites have a name of one of its ends?
 
 Read as text: the statement that begins on the cited line, up to a line that ends in a period; what a COPY in it brings; the record
-of a screen that it shows; the cursor that it fetches from, the SELECT of its file, the item that has the length of its record, the
-file whose records are not here, the class or the word of a vocabulary that it invokes; and, of code that a precompiler translated,
-the comments above. An end may be named as it is, by what contains it or is contained in it, by its level 88s, its section, its
-file. Leaves to others: whether a statement that has the name does what the edge says.
+of a screen that it shows; the items that SPECIAL-NAMES gives to every ACCEPT; the cursor that it fetches from, the SELECT of its
+file, the item that has the length of its record, the file whose records are not here, the class or the word of a vocabulary that
+it invokes; and, of code that a precompiler translated, the comments above. An end may be named as it is, by what contains it or is
+contained in it, by its level 88s, its section, its file. Leaves to others: whether a statement that
+has the name does what the edge says.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _TRANSLATED = re.compile(r"(?i)['\"](?:sqlg\w+|DFHEI1|DSNHLI|SQLADDR|IDMS|ADABAS
 _CURSOR = re.compile(r"\bDECLARE\s+([\w-]+)\s[^.]*?\bCURSOR\b.*?END-EXEC", re.DOTALL)
 _SELECT = re.compile(r"\bSELECT\s+(?:OPTIONAL\s+)?([\w-]+)([^.]*(?:\.(?!\s)[^.]*)*)")
 _FILE = re.compile(r"\b[FS]D\s+([\w-]+)([^.]*)\.(.*?)(?=\b[FS]D\s|\bSECTION\b|\Z)", re.DOTALL)
+_ACCEPTED = re.compile(r"\b(?:CURSOR|CRT\s+STATUS)\s+(?:IS\s+)?([\w-]+)")
 _WRITTEN = re.compile(r"\b(?:RE)?WRITE\s+([\w-]+)")
 _VARYING = re.compile(r"\bDEPENDING\s+(?:ON\s+)?([\w-]+)")
 _PROCEDURE = re.compile(r"\bPROCEDURE\s+DIVISION\b")
@@ -57,8 +59,9 @@ _NUMBER = re.compile(r"#\d+$")  # of items of one name
 _TAGGED = re.compile(r"([\w-]*)[:(][\w-]+[:)]([\w-]*)")
 _SHORTEST = 3  # letters of a literal that may be a part of a name
 _COPY = re.compile(
-    r"(?i)\b(?:COPY|INCLUDE|EXEC|\+\+INCLUDE|-INC)\s+(?:MEMBER=|PROC=)?['\"]?(?:[\w.~:\\/-]*[\\/])?([\w$#@-]+)"
+    r"(?im)(?:\b(?:COPY|INCLUDE|EXEC)|\+\+INCLUDE|^-INC)\s+(?:MEMBER=|PROC=)?['\"]?(?:[\w.~:\\/-]*[\\/])?([\w$#@-]+)"
 )
+_GIVEN = re.compile(r"^line (\d+): ")
 _BESIDE = frozenset({"redefines", "is record of", "bound to", "overlaps", "declared in"})
 
 
@@ -91,6 +94,8 @@ class Citations:
         """By a cursor, a file, a record, a class or a word of a vocabulary, what it stands for."""
         self._entries: dict[str, set[str]] = {}
         """By path, the names of ENTRY statements, which are names of the program."""
+        self._accepted: dict[str, set[str]] = {}
+        """By path, the items that any ACCEPT sets: where the cursor was, and the key that ended it."""
         self._copied_with: dict[str, set[str]] = defaultdict(set)
         """By copybook, the words that a COPY of it gives to be put into it."""
         self._members: dict[str, set[str]] = {}
@@ -105,11 +110,12 @@ class Citations:
         return bool(1 <= cited["line"] <= len(self.lines.get(cited["path"], ())))
 
     def name_an_end(self, edge: Json) -> bool:
-        """Whether one of the places that an edge cites names one of its ends."""
+        """Whether a place that an edge cites names one of its ends, or the one where its reason says that a name is given."""
         names = self._known_as(edge["from"]) | self._known_as(edge["to"])
         if edge.get("verb") in {"part of", "redefines", "declared in"}:
             names |= {"FILLER"}  # known by its first condition, and declared by its own entry
-        return any(self._names_one(cited["path"], cited["line"], names) for cited in edge["citations"])
+        given = [{**edge["citations"][0], "line": int(line)} for line in _GIVEN.findall(edge.get("why", ""))]
+        return any(self._names_one(cited["path"], cited["line"], names) for cited in (*edge["citations"], *given))
 
     def _known_as(self, node: str) -> frozenset[str]:
         """Return the words by which a source may name a node."""
@@ -144,6 +150,7 @@ class Citations:
             self._means[name].append(set(_words(clauses)))  # its status, its keys, the keys that end its screens
         self._files(whole)
         self._entries[path] = set(_ENTRY.findall(whole))
+        self._accepted[path] = set(_ACCEPTED.findall(_PROCEDURE.split(whole, 1)[0]))
         self._members[path] = {_stem(path), *_MEMBER.findall(whole)}
         for word, name in _CLASS.findall(whole):
             self._means[word].append({name})
@@ -219,6 +226,8 @@ class Citations:
         # In fixed format a name may end in column 72, and a number begin right behind it.
         words = {word for text in statement for shown in (text, text[:72]) for word in _words(shown)}
         if not names.isdisjoint(words) or not names.isdisjoint(map(_tail, words)):
+            return True
+        if "ACCEPT" in words and not names.isdisjoint(self._accepted.get(path, ())):
             return True
         if self._kinds.get(path) == "bms" and not names.isdisjoint(word + end for word in words for end in _OF_MAPS):
             return True

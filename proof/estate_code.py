@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
 _REMARK = re.compile(r"\*>.*")
 _EXEC = re.compile(r"(?i)(?<![\w-])EXEC(?:UTE)?\s+(SQL|CICS)\s+([\w-]+)")
-_COPY = re.compile(r"(?im)^\s*(?:\d\d\s+[\w-]+\s*\.\s*)?COPY\s+(?!DDS?R?-)([\w$#@-]+)")
+_COPY = re.compile(r"(?im)^\s*(?:\d\d\s+[\w-]+\s*\.\s*)?COPY\s+(?!DDS?R?-|RESOURCE\s+')([\w$#@-]+)")
 _SELECT = re.compile(rf"(?im)^\s*SELECT\s+(?:OPTIONAL\s+)?([\w$#@{JAPANESE}-]+)")
 _CALL = re.compile(r"(?im)^\s*CALL\s+['\"]([\w$#@-]+)['\"]")
 _CLAUSES = "REDEFINES|PIC|USAGE|VALUE|EXTERNAL|GLOBAL|COPY|OCCURS|LINE|TYPE"
 _RECORD = re.compile(rf"(?im)^\s*(?:01|77)\s+(?!(?:{_CLAUSES})\b)([A-Z][\w$#@-]*)")
 _PROCEDURE = re.compile(r"(?i)\bPROCEDURE\s+DIVISION\b")
+_ENVIRONMENT = re.compile(r"(?i)\bENVIRONMENT\s+DIVISION\b")
 _DATA = re.compile(r"(?i)\bDATA\s+DIVISION\b")
 _REPLACES = re.compile(r"(?i)\bREPLAC(?:E|ING)\b")
 _NOT_OPERATIONS = frozenset({"INCLUDE", "BEGIN", "END"})
@@ -125,7 +126,9 @@ def _missing(document: Json, code: str) -> Iterator[str]:
     if declared is None:
         return
     have = {one["name"].upper() for one in document["files"]}
-    for name in _different(_SELECT.findall(data[: declared.start()]), have):
+    environment = _ENVIRONMENT.search(data)
+    begin = environment.start() if environment else 0  # remarks before it may have the word, too
+    for name in _different(_SELECT.findall(data[begin : declared.start()]), have):
         yield f"C-12: SELECT {name} is not in files"
     have = {one["program_name"].strip("'\"").upper() for one in document["called_programs"]}
     for name in _different(_CALL.findall(procedure), have):

@@ -143,6 +143,16 @@ def test_a_filler_and_a_screen_of_controls_are_known(line: int, verb: str, to: s
     assert Citations(files, view(files)).name_an_end(edge) is is_named
 
 
+@pytest.mark.parametrize(("line", "is_named"), [(4, True), (5, False)])
+def test_an_accept_sets_what_the_special_names_say(line: int, *, is_named: bool) -> None:
+    """The key that ended it and where the cursor was are named once, in no ACCEPT."""
+    text = " SPECIAL-NAMES.\n CURSOR IS CUR-LOC\n CRT STATUS IS F-KEY. PROCEDURE DIVISION.\n ACCEPT A.\n DISPLAY A.\n"
+    files = named([("PAY.cbl", text.encode())])
+    for name in ("CUR-LOC", "F-KEY"):
+        edge = {"from": "program NOBODY", "to": f"field PAY.{name}", "citations": [{"path": "PAY.cbl", "line": line}]}
+        assert Citations(files, view(files)).name_an_end(edge) is is_named
+
+
 @pytest.mark.parametrize(("side", "name"), [("PREFIX", "{}\uff0d\u91d1\u984d"), ("SUFFIX", "\u91d1\u984d\uff0d{}")])
 def test_a_name_that_joining_makes_is_declared_in_the_copybook(side: str, name: str) -> None:
     """The copybook's line has the rest of the name, and a name with another word is none of it."""
@@ -155,6 +165,7 @@ def test_a_name_that_joining_makes_is_declared_in_the_copybook(side: str, name: 
         assert judge.name_an_end(edge) is is_named
 
 
+@pytest.mark.parametrize("copied", [" COPY GONE.", "-INC GONE"])
 @pytest.mark.parametrize(
     ("line", "to", "is_named"),
     [
@@ -164,11 +175,22 @@ def test_a_name_that_joining_makes_is_declared_in_the_copybook(side: str, name: 
         (7, "field PAY.(X)-TOWN", False),
     ],
 )
-def test_a_missing_record_and_a_marked_name_are_known(line: int, to: str, *, is_named: bool) -> None:
+def test_a_missing_record_and_a_marked_name_are_known(line: int, to: str, copied: str, *, is_named: bool) -> None:
     """What is written and nothing declares may be of a file whose records are elsewhere; `(X)` is no part of a word."""
-    text = " FD LISTED.\n COPY GONE.\n FD KEPT.\n 01 KEPT-LINE.\n WRITE LIST-LINE.\n WRITE KEPT-LINE.\n 05 (X)-NAME PIC X.\n"
+    text = (
+        f" FD LISTED.\n{copied}\n FD KEPT.\n 01 KEPT-LINE.\n WRITE LIST-LINE.\n WRITE KEPT-LINE.\n 05 (X)-NAME PIC X.\n"
+    )
     files = named([("PAY.cbl", text.encode())])
     edge = {"from": "program NOBODY", "to": to, "citations": [{"path": "PAY.cbl", "line": line}]}
+    assert Citations(files, view(files)).name_an_end(edge) is is_named
+
+
+@pytest.mark.parametrize(("why", "is_named"), [("line 1: MOVE may give it any value", True), ("", False)])
+def test_the_place_where_a_name_is_given_counts(why: str, *, is_named: bool) -> None:
+    """A queue is named where its name is moved, not where it is read."""
+    files = named([("PAY.cbl", b" MOVE ASKED TO QUEUE-NAME.\n CALL 'MQGET' USING H.\n")])
+    cited = [{"path": "PAY.cbl", "line": 2}]
+    edge = {"from": "program NOBODY", "to": "field PAY.QUEUE-NAME", "why": why, "citations": cited}
     assert Citations(files, view(files)).name_an_end(edge) is is_named
 
 

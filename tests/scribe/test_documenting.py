@@ -19,7 +19,7 @@ from tests.scribe.programs import program
 from penstock.cobol.estate import Copybooks
 from penstock.errors import CallerError
 from penstock.models import fail, load_model, refuse, say, sizes
-from penstock.scribe import says_anything
+from penstock.scribe import says_anything, subject_of
 from penstock.scribe.documenting import DocumentingRun, ScannedFile, planned, run, subject
 from penstock.scribe.gathering import GatheredFile
 from penstock.scribe.graphing import drawn_file
@@ -29,6 +29,7 @@ from penstock.text import tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from penstock.cobol.estate import Kind
     from penstock.models import ScriptStep
     from penstock.scribe.filling import Part
     from penstock.scribe.pool import Progress
@@ -582,3 +583,14 @@ def test_a_copybook_of_files_or_constants_says_something(text: str, says: bool) 
     assert says_anything(subject(text, "f.cpy")) is says
     drawn = drawn_file(GatheredFile("f.cpy", "copybook", text.encode()), Copybooks((), ()))
     assert says or not drawn.parts
+
+
+@pytest.mark.proves("C-14")
+@pytest.mark.parametrize(("kind", "type_"), [("copybook", "copybook"), ("cobol", "batch")])
+def test_a_header_without_a_name_is_a_program_only_if_its_file_is_one(kind: Kind, type_: str) -> None:
+    """A copybook may begin the PROCEDURE DIVISION of whoever copies it: it has a page, and is no program of the graph."""
+    file, shelf = GatheredFile("start.cpy", kind, b"       PROCEDURE DIVISION.\n"), Copybooks((), ())
+    one = subject_of(file, shelf, None)
+    assert says_anything(one)
+    assert [part.facts.type for part in one.parts] == [type_]
+    assert [part.kind for part in drawn_file(file, shelf).parts] == ([] if kind == "copybook" else ["program"])

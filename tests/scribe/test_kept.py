@@ -366,7 +366,7 @@ def test_a_question_that_is_interrupted_changes_nothing(
     before = _file().read_bytes()
     _write(estate, "Q.cbl", program("STOP RUN.", name="Q"))
     with monkeypatch.context() as patch:
-        patch.setattr(graphing, "scan", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(graphing, "scanned", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             _draw(estate, processes=1)
     assert _file().read_bytes() == before

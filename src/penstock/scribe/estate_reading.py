@@ -13,13 +13,12 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from penstock.cobol import scan
 from penstock.cobol.estate import Copybooks, Member, declaring, member
 from penstock.cobol.facts.interface import says_something
 from penstock.cobol.graph import part_of
 from penstock.cobol.program import in_library, key
 from penstock.scribe.file_work import ScannedFile, documents_of_code, subject
-from penstock.scribe.gathering import HEAD_BYTES, GatheredFile
+from penstock.scribe.gathering import HEAD_BYTES, GatheredFile, scanned
 from penstock.scribe.pages.copies import compared, sketch_of
 from penstock.scribe.pages.summary import summary_of
 from penstock.scribe.pages.wiring import inner_table, outer_part
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from penstock.cobol import Format, ScannedSource
-    from penstock.cobol.estate import Kind
     from penstock.cobol.facts.values import Facts
     from penstock.cobol.graph import ProgramPart
     from penstock.scribe.filling import Part
@@ -99,7 +97,7 @@ class FileReader:
         one = self.subject(number)
         if not says_anything(one):
             return FileRead("nothing", reason=_why_nothing(file, one))
-        is_alone = is_layout(one, file.kind)
+        is_alone = is_copybook(one)
         listed = listings(one)  # first, because citations take their lines from it too
         # No model is asked about a copybook: by itself it means nothing for sure, and the purpose of its fields is described where
         # a program uses them. So its document is made here in any case.
@@ -127,7 +125,7 @@ def subject_of(found: GatheredFile, shelf: Copybooks, source_format: Format | No
     if found.kind == "dds":
         one = subject(shelf.described(found.path, found.data), found.path)
         return replace(one, about=replace(one.about, format="DDS"))
-    source = scan(found.data, source_format=source_format, copybooks=shelf.beside(found.path))
+    source = scanned(found, shelf.beside(found.path), source_format)
     books, paths = _books(source, found.path, shelf)
     return subject(source, found.path, copybooks=books, paths=paths)
 
@@ -176,17 +174,9 @@ def _books(source: ScannedSource, path: str, shelf: Copybooks) -> tuple[dict[str
     return books, paths
 
 
-def _is_copybook(one: ScannedFile) -> bool:
-    """Return whether a file contains no program: its data is documented where programs use it."""
+def is_copybook(one: ScannedFile) -> bool:
+    """Return whether a file contains no program: it is documented as a copybook, about which no model is asked."""
     return all(part.program.kind == "copybook" for part in one.parts)
-
-
-def is_layout(one: ScannedFile, kind: Kind) -> bool:
-    """Return whether a file is documented as a copybook, about which no model is asked.
-
-    A file with a division header looks like a program; in a copybook library it counts as one only if it has a name.
-    """
-    return _is_copybook(one) or (kind != "cobol" and not any(part.program.name for part in one.parts))
 
 
 def says_anything(one: ScannedFile) -> bool:

@@ -28,7 +28,7 @@ from penstock.cobol.facts.interface import says_something
 from penstock.cobol.graph import EstateGraph, ProgramPart, part_of
 from penstock.cobol.program import key
 from penstock.scribe.columns import Column, column
-from penstock.scribe.gathering import Skipped, gather
+from penstock.scribe.gathering import Skipped, gather, scanned
 from penstock.scribe.kept import Kept
 from penstock.scribe.workers import Lost, Workers, processes_for
 
@@ -221,10 +221,7 @@ def drawn_file(
         tells_apart: Whether different uses of one field are told apart, which only growth needs.
     """
     books = _Noted(shelf, file.path)
-    if file.kind == "dds":
-        source = shelf.described(file.path, file.data)
-    else:
-        source = scan(file.data, source_format=source_format, copybooks=books)
+    source = shelf.described(file.path, file.data) if file.kind == "dds" else scanned(file, books, source_format)
     parts = []
     operations: set[str] = set()
     for program in source:

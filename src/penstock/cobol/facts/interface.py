@@ -247,6 +247,7 @@ def says_something(found: Facts, program: Program) -> bool:
     """
     return bool(
         program.kind != "copybook"
+        or program.divisions
         or found.items
         or found.constants
         or found.files

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from penstock.cobol.estate import Copybooks, Member, member
 from penstock.cobol.facts import data, hosted
 from penstock.cobol.graph import EstateGraph, ProgramPart
-from penstock.scribe import Around, Surroundings, is_layout, says_anything, situated, subject_of
+from penstock.scribe import Around, Surroundings, is_copybook, says_anything, situated, subject_of
 from penstock.scribe.asking import answer_key
 from penstock.scribe.columns import Column, column
 from penstock.scribe.estate_reading import graph_part
@@ -162,7 +162,7 @@ class QueuedEstate:
         if content is None:
             raise LookupError(MISSING)
         one = self._subject(number, content)
-        if not says_anything(one) or is_layout(one, self._files[number].kind):
+        if not says_anything(one) or is_copybook(one):
             return Surveyed(None, None, [])
         caught = Planning()
         file = FileWork(one, self.budget, caught, self.run.model_id)
