@@ -435,6 +435,13 @@ SQL = {
     "WHENEVER SQLERROR GO TO MAIN": ("WHENEVER SQLERROR", (), None, (), ()),
     "WHENEVER NOT FOUND PERFORM :MAIN": ("WHENEVER NOT FOUND", (), None, (), ()),
     "COMMIT": ("COMMIT", (), None, (), ()),
+    "WITH \uc804\uccb4 AS (SELECT A FROM S.\uad6c\uac04) SELECT A INTO :\u5024\uff0d\u91d1 FROM \uc804\uccb4 W": (
+        "SELECT",
+        ("S.\uad6c\uac04",),
+        None,
+        (),
+        ("\u5024\uff0d\u91d1",),
+    ),
 }
 
 

@@ -100,6 +100,13 @@ def test_row_1_a_line_that_is_continued_may_be_cut_in_column_72(between: str) ->
     assert scan(source.replace("      -    -", "           ")).format == "variable"
 
 
+def test_row_1_nested_programs_may_be_indented_in_free_format() -> None:
+    """Row 1: a header in the margin is not made fixed by as many headers of programs within."""
+    wide = f"{'':8}DISPLAY {'A' * 70}.\n" * 9 + f"{'        MOVE A':71}  TO B.\n"
+    one = f"{{0}}IDENTIFICATION DIVISION.\n{{0}}PROGRAM-ID. {{1}}.\n{{0}}PROCEDURE DIVISION.\n{wide}"
+    assert scan(one.format("", "A") + one.format(" " * 8, "B")).format == "free"
+
+
 @pytest.mark.parametrize(
     ("odd", "other", "told"),
     [

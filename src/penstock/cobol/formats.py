@@ -85,11 +85,11 @@ def open_quote(text: str) -> str:
 def _detected(lines: list[str]) -> Format:
     """Return the format that the columns of a source suggest, if nothing states it.
 
-    Three questions, in this order. Do most division headers begin in columns 1 to 7, where fixed format has the sequence
-    number? Then it is free. Do too many lines have code in those columns (a third, or a sixth if there is no header)? Then it is
-    free. Do most lines beyond column 80 run through column 72 without a gap of two blanks? Then it is variable, because in fixed
-    format an identification follows column 72, set apart from the code. It is also variable if column 72 would cut more literals
-    and words than there are identifications.
+    Three questions, in this order. Do half of the division headers, or more, begin in columns 1 to 7, where fixed format has the
+    sequence number? Then it is free: those of nested programs may be indented. Do too many lines have code in those columns (a
+    third, or a sixth if there is no header)? Then it is free. Do most lines beyond column 80 run through column 72 without a gap of
+    two blanks? Then it is variable, because in fixed format an identification follows column 72, set apart from the code. It is
+    also variable if column 72 would cut more literals and words than there are identifications.
     """
     sample = [
         line.expandtabs(TAB)
@@ -101,7 +101,7 @@ def _detected(lines: list[str]) -> Format:
     spoken = [line.upper() for line in sample if "IVI" in line or "ivi" in line or "-I" in line or "-i" in line]
     prefixes = [header[1] for header in map(_HEADER.match, spoken) if header]
     margin = sum(len(prefix) < AREA_A and not prefix.strip() for prefix in prefixes)
-    if margin * 2 > len(prefixes) or free * (6 if not prefixes else 3) > len(sample):
+    if (margin and margin * 2 >= len(prefixes)) or free * (6 if not prefixes else 3) > len(sample):
         return "free"
     # In a copybook of a few lines, most of them indented, one line that runs from the margin across column 7 is enough if no
     # line has an indicator there.

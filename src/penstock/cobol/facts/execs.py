@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ..lexing import WIDE
 from ..words import vocabulary
 from .grouping import closed
 
 _QUOTED = r'"(?>(?:[^"]|"")*)"'
-_QUALIFIED = rf"(?>(?:[A-Za-z0-9_$#@]+\.)*){_QUOTED}(?:\.(?:{_QUOTED}|[A-Za-z0-9_$#@]+))*"
-_TOKEN = re.compile(
-    rf"""'(?>(?:[^']|'')*)'?|{_QUALIFIED}|"[^"]*|[A-Za-z0-9_$#@:.\-]+|\(|\)|[^\sA-Za-z0-9_$#@:.\-()'"]"""
-)
+_QUALIFIED = rf"(?>(?:[\w$#@]+\.)*){_QUOTED}(?:\.(?:{_QUOTED}|[\w$#@]+))*"
+_TOKEN = re.compile(rf"""'(?>(?:[^']|'')*)'?|{_QUALIFIED}|"[^"]*|[\w$#@:.{WIDE}\-]+|\(|\)|[^\s\w$#@:.{WIDE}\-()'"]""")
 _LONE = re.compile(rf'{_QUOTED}|"[^"]*')
 _BEFORE_OPERAND = vocabulary(", ( FROM JOIN INTO UPDATE TABLE INVOKE SELECT ON WHERE AND OR NOT BY")
 """What may precede an operand in SQL, so that a = behind it compares nothing."""

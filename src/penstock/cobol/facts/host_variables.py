@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 
+from ..lexing import WIDE
 from .execs import body, tokens
 
 _SQL_INTO_ENDS = frozenset({"FROM", "WHERE", "USING", "ORDER", "FOR", "GROUP", "VALUES", "SELECT", ";"})
-_HOST = re.compile(r":\s*([A-Za-z0-9][A-Za-z0-9_$#@\-]*(?:\.[A-Za-z0-9][A-Za-z0-9_$#@\-]*)?)")
-
-_QUALIFIED = re.compile(r"(?i)(?<=:)(\s*+)([\w$#@-]++)\s++OF\s++([\w$#@-]++)")
+_NAME = rf"[^\W_][\w$#@{WIDE}-]*+"
+_HOST = re.compile(rf":\s*({_NAME}(?:\.{_NAME})?)")
+_QUALIFIED = re.compile(rf"(?i)(?<=:)(\s*+)({_NAME})\s++OF\s++({_NAME})")
 
 
 def dotted(text: str) -> str:
