@@ -80,4 +80,5 @@ class PageWriter:
             there, _ = self._spool.take(copies[0].listing)
             hunks = differences(compared(program, listing), compared(copies[0].name, there))
             found[0] = found[0]._replace(hunks=hunks)
-        return found
+        # The comparison needed the programs' own names; a reader needs those that tell them apart.
+        return [one._replace(name=self._frame.names.name_of_page(one.path.rpartition("/")[2])) for one in found]

@@ -80,8 +80,9 @@ APART = """() => {
 ALIKE = """() => {
     const paths = ["LIBS/A-1/pgm/p.cbl", "LIBS/A-2/pgm/p.cbl", "LIBS/A-2/old/pgm/p.cbl"];
     const nodes = ["X", ...paths.map((path) => "P@" + path), "Q@Q/only.cbl"].map((name) => [name, 0, "page"]);
+    nodes.push(["P@" + paths[0] + ".FILE", 1, ""]);
     const edges = nodes.slice(1).map((_, at) => [0, at + 1, 0, 0, 1]);
-    const figure = penstock.graphs.touches({ kinds: ["program"], verbs: ["calls"], nodes, edges }, "X");
+    const figure = penstock.graphs.touches({ kinds: ["program", "file"], verbs: ["calls"], nodes, edges }, "X");
     document.body.append(figure);
     figure.dispatchEvent(new Event("shown"));
     return [...figure.querySelectorAll("svg.graph text")].map((text) => text.textContent).sort();

@@ -14,6 +14,7 @@ from tests.scribe.pages.rendered import rendered, scripted
 from penstock.scribe import pages
 from penstock.scribe.pages import copied, copies, ranking
 from penstock.scribe.pages.blocks import GraphBlock
+from penstock.scribe.pages.estate import names_of
 from penstock.scribe.pages.flows import sections
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 def blocks_of(made: Made, title: str) -> list[Any]:
     """Return the blocks of a section about flows."""
-    return [block for one in sections(made.estate, made.flows) if one.title == title for block in one.blocks]
+    told = sections(made.estate, made.flows, names_of(made.estate))
+    return [block for one in told if one.title == title for block in one.blocks]
 
 
 @pytest.mark.proves("C-18")

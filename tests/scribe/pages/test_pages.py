@@ -276,6 +276,33 @@ def test_a_name_leads_to_the_program_of_the_same_file_before_that_of_another(mil
     assert names.piece("INNER", "b.cbl") == DocumentLink("INNER", "programs/INNER.1")
 
 
+def test_programs_of_one_name_are_told_apart_by_their_folders(millwater: Made) -> None:
+    """A table names them side by side: what all of their paths have in common tells nothing. Two of one file stay alike."""
+    told = millwater.estate["programs"]["MWB020"]
+    programs = {
+        page: {**told, "header": {**told["header"], "program_id": name, "file_name": file}}
+        for page, name, file in (
+            ("PAY", "PAY", "sys/prod/cbl/pay.cbl"),
+            ("pay.1", "pay", "sys/test/new/cbl/pay.cbl"),
+            ("OWN", "OWN", "sys/prod/cbl/own.cbl"),
+            ("TWO", "TWO", "two.cbl"),
+            ("TWO.1", "TWO", "two.cbl"),
+        )
+    }
+    names = pages.NameIndex(programs)
+    shown = [names.piece_of(page) for page in programs]
+    assert [one.name for one in shown if isinstance(one, DocumentLink)] == [
+        "PAY@prod",
+        "pay@test/new",
+        "OWN",
+        "TWO",
+        "TWO",
+    ]
+    assert names.own("PAY").label == "PAY@prod"
+    users = names.users(next(one["path"] for one in told["copybooks_used"] if one["path"]))
+    assert [user.document.name for user in users] == [one.name for one in shown if isinstance(one, DocumentLink)]
+
+
 def test_of_many_programs_of_one_name_the_nearest_is_found_in_linear_time(millwater: Made) -> None:
     """Each of hundreds of folders may have a copy of a program: the candidates are put in order once."""
     told = millwater.estate["programs"]["MWB020"]

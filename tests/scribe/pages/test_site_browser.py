@@ -112,8 +112,8 @@ def test_diagrams_draw(seen: dict[str, Any]) -> None:
 
 
 def test_boxes_of_programs_of_one_name_show_what_differs(seen: dict[str, Any]) -> None:
-    """The folders that all of them have would fill the box, and the cut would leave the same label for two."""
-    assert seen["alike"] == ["P@A-1", "P@A-2", "P@A-2/old", "Q@Q/only.cbl", "X"]
+    """The folders that all of them have would fill the box, and the cut would leave two the same label. A file of one is none."""
+    assert seen["alike"] == ["P@A-1", "P@A-2", "P@A-2/old", "P@LIBS/A-1/pgm/p.cbl.FILE", "Q@Q/only.cbl", "X"]
 
 
 def test_no_request_leaves_the_disk_and_nothing_complains(seen: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from penstock.cobol.estate.members import Nearest, stem
+from penstock.cobol.program import key
 from penstock.cobol.scope import NamedEntry, ProgramNames, ProgramPlace
 from penstock.scribe.pages.blocks import CodeSpan, DocumentLink, GraphNode, ParagraphLink
 
@@ -186,7 +187,7 @@ class NameIndex:
         self, programs: Mapping[str, Json], layouts: Mapping[str, Json] | None = None, in_cl: Iterable[str] = ()
     ) -> None:
         self._in_cl = frozenset(in_cl)
-        self._names: dict[str, str] = {}
+        self._names = told_apart(programs)
         self._pages: dict[str, list[str]] = {}
         """The pages of programs by their names, in the order of their files."""
         self._paths = {page: str(document["header"]["file_name"]) for page, document in programs.items()}
@@ -198,12 +199,11 @@ class NameIndex:
         entries: list[tuple[str, str]] = []
         for page, document in programs.items():
             # `setdefault` throughout: the first of several stays, and documents come in the order of their files.
-            header, name = document["header"], name_of(document)
-            self._names[page] = name
+            header = document["header"]
             if header["program_id"]:
                 self._pages.setdefault(header["program_id"].upper(), []).append(page)
             self._files.setdefault(header["file_name"], program_path(page))
-            self._use(DocumentLink(name, program_path(page)), header["program_type"], document["copybooks_used"])
+            self._use(self._link(page), header["program_type"], document["copybooks_used"])
             own.append(((header["program_id"] or "").upper(), page))
             points = document["calling_context"]["entry_points"]
             entries += [(entry["name"].strip("'\"").upper(), page) for entry in points]
@@ -228,6 +228,7 @@ class NameIndex:
                 if (called := self.called_page(call["program_name"], document["header"])) is not None:
                     pair = page, called
                     self._may_call[pair] = self._may_call.get(pair, True) and may_lead_elsewhere(call)
+        books = told_apart(layouts or {})
         for page, document in (layouts or {}).items():
             path = document["header"]["file_name"]
             self._files.setdefault(path, copybook_path(page))
@@ -237,7 +238,7 @@ class NameIndex:
             self._paragraphs.setdefault(path, starts)
             # A copybook's document also lists what it copies through others; those are listed in their own documents.
             direct = [used for used in document["copybooks_used"] if not used["copybook"]]
-            self._use(DocumentLink(name_of(document), copybook_path(page)), "copybook", direct)
+            self._use(DocumentLink(books[page], copybook_path(page)), "copybook", direct)
 
     def _use(self, document: DocumentLink, kind: str, used: Sequence[Json]) -> None:
         for one in used:
@@ -278,7 +279,14 @@ class NameIndex:
 
     def piece_of(self, page: str) -> Piece:
         """Return the name of a program by the id of its page, as a link; what is not an id is a name, and stays one."""
-        return DocumentLink(self._names[page], program_path(page)) if page in self._names else CodeSpan(page)
+        return self._link(page) if page in self._names else CodeSpan(page)
+
+    def name_of_page(self, page: str) -> str:
+        """Return the name of a program by the id of its page, told apart from others of that name."""
+        return self._names[page]
+
+    def _link(self, page: str) -> DocumentLink:
+        return DocumentLink(self._names[page], program_path(page))
 
     def file(self, path: str | None, shown: str, line: int | None = None) -> Piece:
         """Return the text for a file, as a link if it has a page.
@@ -355,6 +363,33 @@ def name_of(document: Json) -> str:
     """Return the name of a program, or else the name of its file: copybooks have no other name."""
     header = document["header"]
     return str(header["program_id"] or stem(header["file_name"]))
+
+
+def told_apart(documents: Mapping[str, Json]) -> dict[str, str]:
+    """Return what each page is called: its name, and after an @, if several have that, the folders in which their files differ.
+
+    Boxes of the estate's diagrams are called the same (`static/graph.js`).
+    """
+    names: dict[str, str] = {}
+    files: dict[str, str] = {}
+    alike: dict[str, list[str]] = {}
+    for page, document in documents.items():
+        names[page], files[page] = name_of(document), document["header"]["file_name"]
+        alike.setdefault(key(names[page]), []).append(page)
+    for pages in alike.values():
+        paths = [files[page].split("/") for page in pages]
+        if len(set(map(tuple, paths))) > 1:
+            most = min(map(len, paths)) - 1
+            first = next((at for at in range(most) if _differ(paths, at)), most)
+            last = next((at for at in range(most - first) if _differ(paths, -1 - at)), most - first)
+            for page, path in zip(pages, paths, strict=True):
+                names[page] += f"@{'/'.join(path[first : len(path) - last])}"
+    return names
+
+
+def _differ(paths: Iterable[Sequence[str]], at: int) -> bool:
+    """Return whether paths have different parts at a place."""
+    return len({path[at] for path in paths}) > 1
 
 
 def program_path(page: str) -> str:

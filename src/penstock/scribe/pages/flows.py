@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from penstock.cobol.graph import Certainty, EstateGraph
     from penstock.scribe.pages.blocks import Block, Cell, NodeKind, Piece
     from penstock.scribe.pages.copies import NearCopy
-    from penstock.scribe.pages.estate import EstateView
+    from penstock.scribe.pages.estate import EstateView, NameIndex
     from penstock.text.json_access import Json
 
 MOST_LISTED = 500
@@ -56,9 +56,10 @@ class EstateFlows(NamedTuple):
             if edge.source.kind == "step" and edge.target.kind == "dataset" and edge.verb in {"reads", "writes"}
         ]
 
-    def own_name(self, program: str) -> str:
-        """Return what a program is called by the name of its node."""
-        return self.graph.own_name(NodeId("program", program))
+    def shown_name(self, program: str, names: NameIndex) -> str:
+        """Return what a program is called by the name of its node, told apart from others of that name."""
+        page = self.page_id_of(program)
+        return names.name_of_page(page) if page else self.graph.own_name(NodeId("program", program))
 
     def page_of(self, name: str) -> str:
         """Return the path of a program's page by the name of its node; empty if it has none."""
@@ -72,16 +73,16 @@ class EstateFlows(NamedTuple):
         return page if folder == "programs" else ""
 
 
-def sections(estate: EstateView, flows: EstateFlows) -> Iterator[PageSection]:
+def sections(estate: EstateView, flows: EstateFlows, names: NameIndex) -> Iterator[PageSection]:
     """Yield the sections about flows; those without content are left out."""
     # Made on demand: a caller that only asks whether there is any section does not wait for all.
     found: dict[str, Callable[[], list[Block]]] = {
-        "Jobs and data sets": lambda: _jobs(flows),
-        "Programs and files": lambda: _files(flows),
-        "Screens and transactions": lambda: _screens(flows),
-        "Near-copies": lambda: _copies(estate, flows),
-        "Rules to read first": lambda: _rules(estate),
-        "Complexity and reach": lambda: _weights(estate),
+        "Jobs and data sets": lambda: _jobs(flows, names),
+        "Programs and files": lambda: _files(flows, names),
+        "Screens and transactions": lambda: _screens(flows, names),
+        "Near-copies": lambda: _copies(estate, flows, names),
+        "Rules to read first": lambda: _rules(estate, names),
+        "Complexity and reach": lambda: _weights(estate, names),
     }
     yield from (PageSection(title, tuple(blocks)) for title, made in found.items() if (blocks := made()))
 
@@ -89,7 +90,7 @@ def sections(estate: EstateView, flows: EstateFlows) -> Iterator[PageSection]:
 # ── producers and consumers ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _jobs(flows: EstateFlows) -> list[Block]:
+def _jobs(flows: EstateFlows, names: NameIndex) -> list[Block]:
     """Return which steps write and read each data set, and the jobs that feed each other as a diagram."""
     runs: dict[NodeId, list[str]] = {}
     for edge in flows.graph.drawn:
@@ -97,12 +98,12 @@ def _jobs(flows: EstateFlows) -> list[Block]:
             runs.setdefault(edge.source, []).append(edge.target.name)
 
     def steps(edges: Iterable[EstateEdge]) -> Cell:
-        return joined(_step(edge, runs, flows) for edge in edges)
+        return joined(_step(edge, runs, flows, names) for edge in edges)
 
-    return _exchanged("data set", "step", flows.by_steps, steps, flows)
+    return _exchanged("data set", "step", flows.by_steps, steps, flows, names)
 
 
-def _files(flows: EstateFlows) -> list[Block]:
+def _files(flows: EstateFlows, names: NameIndex) -> list[Block]:
     """Return which programs write and read a file that they open by the file's own name."""
     found: list[EstateEdge] = []
     for store, bound in flows.graph.bindings.items():
@@ -118,9 +119,11 @@ def _files(flows: EstateFlows) -> list[Block]:
                 found.append(EstateEdge(program, "writes", store, sure, ()))
 
     def programs(edges: Iterable[EstateEdge]) -> Cell:
-        return joined(_program(edge.source.name, flows, "" if edge.certainty == "is" else " (may)") for edge in edges)
+        return joined(
+            _program(edge.source.name, flows, names, "" if edge.certainty == "is" else " (may)") for edge in edges
+        )
 
-    return _exchanged("file", "program", found, programs, flows)
+    return _exchanged("file", "program", found, programs, flows, names)
 
 
 def _exchanged(
@@ -129,6 +132,7 @@ def _exchanged(
     edges: Iterable[EstateEdge],
     shown: Callable[[Iterable[EstateEdge]], Cell],
     flows: EstateFlows,
+    names: NameIndex,
 ) -> list[Block]:
     """Return who feeds whom, as a diagram, and a table of who writes and reads each data set or file.
 
@@ -138,6 +142,7 @@ def _exchanged(
         edges: What each of them writes and reads.
         shown: Returns the cell for some of these edges.
         flows: The estate.
+        names: What its programs are called.
     """
     written: dict[str, list[EstateEdge]] = {}
     read: dict[str, list[EstateEdge]] = {}
@@ -152,24 +157,27 @@ def _exchanged(
         },
         keeps_empty=True,
     )
-    graph = _feeding(written, read, flows)
+    graph = _feeding(written, read, flows, names)
     told = f"Arrows go from the {who} that writes a {what} to it, and from there to the {who}s that read it. Dashed: it may."
     return [*([GraphBlock(graph, told)] if graph.edges else []), *rows]
 
 
-def _step(edge: EstateEdge, runs: Mapping[NodeId, Sequence[str]], flows: EstateFlows) -> Piece:
+def _step(edge: EstateEdge, runs: Mapping[NodeId, Sequence[str]], flows: EstateFlows, names: NameIndex) -> Piece:
     """Return a step as a link to the page of the program that it runs, or just its name if that has no page."""
     name = edge.source.name
     programs = [(one, page) for one in runs.get(edge.source, ()) if (page := flows.page_of(one))]
     may = "" if edge.certainty == "is" else " (may)"
     if programs:
         program, page = programs[0]
-        return DocumentLink(f"{name} · {flows.own_name(program)}{may}", page)
+        return DocumentLink(f"{name} · {flows.shown_name(program, names)}{may}", page)
     return CodeSpan(f"{name}{may}")
 
 
 def _feeding(
-    written: Mapping[str, Sequence[EstateEdge]], read: Mapping[str, Sequence[EstateEdge]], flows: EstateFlows
+    written: Mapping[str, Sequence[EstateEdge]],
+    read: Mapping[str, Sequence[EstateEdge]],
+    flows: EstateFlows,
+    names: NameIndex,
 ) -> Graph:
     """Return who feeds whom through data sets, as boxes: steps, or programs."""
     nodes: dict[str, GraphNode] = {}
@@ -182,18 +190,18 @@ def _feeding(
         box = nodes.setdefault(f"dataset {name}", GraphNode(f"dataset {name}", name, "dataset"))
         for found, is_writer in ((written[name], True), (read[name], False)):
             for edge in found:
-                user = nodes.setdefault(str(edge.source), _box(edge.source, flows))
+                user = nodes.setdefault(str(edge.source), _box(edge.source, flows, names))
                 ends = (user.id, box.id) if is_writer else (box.id, user.id)
                 edges[ends] = edges.get(ends, True) and edge.certainty != "is"
     return Graph(tuple(nodes.values()), tuple(GraphEdge(a, b, is_weak=weak) for (a, b), weak in edges.items()))
 
 
-def _box(user: NodeId, flows: EstateFlows) -> GraphNode:
+def _box(user: NodeId, flows: EstateFlows, names: NameIndex) -> GraphNode:
     """Return the box of a step, or of a program with a link to its page."""
     if user.kind == "step":
         return GraphNode(f"step {user.name}", user.name, "job")
     page = flows.page_id_of(user.name)
-    return GraphNode(f"program {user.name}", flows.own_name(user.name), "program", page=page)
+    return GraphNode(f"program {user.name}", flows.shown_name(user.name, names), "program", page=page)
 
 
 # ── screens ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -235,7 +243,7 @@ def _online(flows: EstateFlows) -> _Online:
     return found._replace(calls=calls)
 
 
-def _screens(flows: EstateFlows) -> list[Block]:
+def _screens(flows: EstateFlows, names: NameIndex) -> list[Block]:
     """Return transactions, the programs behind them, the maps that these show, and where control goes next."""
     online = _online(flows)
     if not online.shown and not online.entered:
@@ -245,27 +253,27 @@ def _screens(flows: EstateFlows) -> list[Block]:
         return joined(CodeSpan(one) for one, verbs in online.shown.get(name, {}).items() if verb in verbs)
 
     def onward(name: str) -> Cell:
-        called = (_program(one, flows) for one in online.calls.get(name, ()))
+        called = (_program(one, flows, names) for one in online.calls.get(name, ()))
         return joined([*called, *map(CodeSpan, online.onward.get(name, ()))])
 
     rows = table(
         online.programs,
         {
-            "Program": lambda name: (_program(name, flows),),
+            "Program": lambda name: (_program(name, flows, names),),
             "Entered by": lambda name: joined(map(CodeSpan, online.entered.get(name, ()))),
             "Shows": lambda name: maps(name, "sends"),
             "Reads back": lambda name: maps(name, "receives"),
             "Goes on to": onward,
         },
     )
-    graph = _screen_graph(online, flows)
+    graph = _screen_graph(online, flows, names)
     told = (
         "Transactions, the programs that they run, the maps that these show, and where control goes on. Dashed: it may."
     )
     return [*([GraphBlock(graph, told)] if graph.edges else []), *rows]
 
 
-def _screen_graph(online: _Online, flows: EstateFlows) -> Graph:
+def _screen_graph(online: _Online, flows: EstateFlows, names: NameIndex) -> Graph:
     """Return the picture of the online programs."""
     nodes: dict[str, GraphNode] = {}
     edges: dict[tuple[str, str], bool] = {}
@@ -274,7 +282,7 @@ def _screen_graph(online: _Online, flows: EstateFlows) -> Graph:
         page = flows.page_id_of(name) if kind == "program" else ""
         shape: NodeKind = "outside" if kind == "program" and not flows.page_of(name) else kind
         return nodes.setdefault(
-            f"{kind} {name}", GraphNode(f"{kind} {name}", flows.own_name(name), shape, page=page)
+            f"{kind} {name}", GraphNode(f"{kind} {name}", flows.shown_name(name, names), shape, page=page)
         ).id
 
     for name in online.programs:
@@ -286,31 +294,33 @@ def _screen_graph(online: _Online, flows: EstateFlows) -> Graph:
     return Graph(tuple(nodes.values()), tuple(GraphEdge(a, b, is_weak=weak) for (a, b), weak in edges.items()))
 
 
-def _program(name: str, flows: EstateFlows, note: str = "") -> Piece:
+def _program(name: str, flows: EstateFlows, names: NameIndex, note: str = "") -> Piece:
     page = flows.page_of(name)
-    return DocumentLink(f"{flows.own_name(name)}{note}", page) if page else CodeSpan(f"{name}{note}")
+    return DocumentLink(f"{flows.shown_name(name, names)}{note}", page) if page else CodeSpan(f"{name}{note}")
 
 
 # ── copies, and what to read first ───────────────────────────────────────────────────────────────────────────────
 
 
-def _copies(estate: EstateView, flows: EstateFlows) -> list[Block]:
+def _copies(estate: EstateView, flows: EstateFlows, names: NameIndex) -> list[Block]:
     headers = {page: document["header"] for page, document in estate["programs"].items() if page in flows.copies}
-    names = {page: name_of({"header": header}) for page, header in headers.items()}
+
+    def link(page: str, shown: str) -> DocumentLink:
+        return DocumentLink(shown, program_path(page), "near-copies")
 
     def copies(page: str) -> Cell:
         found = flows.copies[page]
         listed: list[Piece] = [
-            DocumentLink(f"{names[one.page]} ({one.share:.0%})", program_path(one.page), "near-copies")
+            link(one.page, f"{names.name_of_page(one.page)} ({one.share:.0%})")
             for one in found[:MOST_COPIES]
-            if one.page in names
+            if one.page in headers
         ]
         return joined([*listed, *(["and more"] if len(found) > MOST_COPIES else [])])
 
     rows = table(
-        list(names),
+        list(headers),
         {
-            "Program": lambda page: (DocumentLink(names[page], program_path(page), "near-copies"),),
+            "Program": lambda page: (link(page, name_of({"header": headers[page]})),),
             "File": lambda page: (CodeSpan(headers[page]["file_name"]),),
             "Like": copies,
         },
@@ -319,9 +329,9 @@ def _copies(estate: EstateView, flows: EstateFlows) -> list[Block]:
     return [TextBlock((told,), is_aside=True), *rows] if rows else []
 
 
-def _rules(estate: EstateView) -> list[Block]:
+def _rules(estate: EstateView, names: NameIndex) -> list[Block]:
     found: list[tuple[DocumentLink, Json]] = [
-        (DocumentLink(name_of(document), program_path(page), "business-rules"), rule)
+        (DocumentLink(names.name_of_page(page), program_path(page), "business-rules"), rule)
         for page, document in estate["programs"].items()
         for rule in document.get("first_rules", ())
     ]
@@ -338,9 +348,9 @@ def _rules(estate: EstateView) -> list[Block]:
     return [*_first("Rules", "decide", len(found)), *rows] if rows else []
 
 
-def _weights(estate: EstateView) -> list[Block]:
+def _weights(estate: EstateView, names: NameIndex) -> list[Block]:
     found: list[tuple[DocumentLink, Json]] = [
-        (DocumentLink(name_of(document), program_path(page)), one)
+        (DocumentLink(names.name_of_page(page), program_path(page)), one)
         for page, document in estate["programs"].items()
         for one in document.get("heaviest", ())
     ]

@@ -11,8 +11,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.scribe.pages import graphs
-from penstock.scribe.pages.blocks import BELOW, CodeSpan, FactBlock, PageSection, Tag, TextBlock, joined
+from penstock.scribe.pages.blocks import BELOW, CodeSpan, DocumentLink, FactBlock, PageSection, Tag, TextBlock, joined
 from penstock.scribe.pages.columns import DEEDS, code, codes, listed, plain, table
+from penstock.scribe.pages.estate import name_of, program_path
 from penstock.text.notices import counted
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def overview(estate: EstateView, names: NameIndex) -> Iterator[PageSection]:
     yield PageSection("At a glance", (_glance(estate),))
     if (calls := graphs.estate_calls(estate, names)) is not None:
         yield PageSection("Who calls whom", (calls,))
-    yield PageSection("Programs", tuple(_programs(estate, names)))
+    yield PageSection("Programs", tuple(_programs(estate)))
     entered = _entrances(estate, names)
     missing = table(
         estate["missing"], {"Name": code("name"), "Kind": plain("kind"), "Named by": _users("named_by", names)}
@@ -272,7 +273,7 @@ def _entrances(estate: EstateView, names: NameIndex) -> list[Block]:
     )
 
 
-def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
+def _programs(estate: EstateView) -> Iterator[Block]:
     """Yield the table of programs: the size of each, its purpose according to a model, and what a maintainer should know first."""
     if not estate["programs"]:
         yield TextBlock(("There is no program.",))
@@ -292,7 +293,7 @@ def _programs(estate: EstateView, names: NameIndex) -> Iterator[Block]:
         # One row at a time: all documents at once would take too much memory.
         [_ProgramRow.of(page, document) for page, document in estate["programs"].items()],
         {
-            "Program": lambda row: (names.piece_of(row.page),),
+            "Program": lambda row: (DocumentLink(row.name, program_path(row.page)),),
             "Type": lambda row: (row.type,),
             "File": lambda row: (CodeSpan(row.file),),
             "Lines": lambda row: (str(row.lines),),
@@ -311,6 +312,7 @@ class _ProgramRow(NamedTuple):
     """
 
     page: str
+    name: str
     type: str
     file: str
     lines: int
@@ -326,6 +328,7 @@ class _ProgramRow(NamedTuple):
         header = document["header"]
         return cls(
             page,
+            name_of(document),
             header["program_type"],
             header["file_name"],
             header["lines"],

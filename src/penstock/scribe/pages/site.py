@@ -54,7 +54,7 @@ class SiteFrame(NamedTuple):
         tabs += [("resources.html", "Files and tables")] if any(index.shared(estate, names)) else []
         tabs += [("data.html", "Data")] if estate["terms"] else []
         tabs += [("parts.html", "Jobs, maps, copybooks")] if any(index.around(estate, names)) else []
-        tabs += [("flows.html", "Flows")] if flows is not None and any(sections_of_flows(estate, flows)) else []
+        tabs += [("flows.html", "Flows")] if flows is not None and any(sections_of_flows(estate, flows, names)) else []
         return cls(estate["name"], tuple(tabs), names)
 
 
@@ -78,7 +78,7 @@ def site(
     of_programs = ((program_path(page), document) for page, document in estate["programs"].items())
     of_layouts = ((copybook_path(page), document) for page, document in estate["layouts"].items())
     for path, document in (*of_programs, *of_layouts):
-        copies = _copies(path, estate, listings, flows) if flows is not None else []
+        copies = _copies(path, estate, listings, flows, frame.names) if flows is not None else []
         told = (*sections_of(path, document, frame.names), *of_copies(copies))
         yield from of_document(
             path, name_of(document), document["header"], told, frame, listings.get(path, ()), (inner or {}).get(path)
@@ -86,7 +86,11 @@ def site(
 
 
 def _copies(
-    path: str, estate: EstateView, listings: Mapping[str, Sequence[tuple[int, str]]], flows: EstateFlows
+    path: str,
+    estate: EstateView,
+    listings: Mapping[str, Sequence[tuple[int, str]]],
+    flows: EstateFlows,
+    names: NameIndex,
 ) -> list[CopyView]:
     """Return the near-copies of the program of a page, with the differences from the nearest."""
     folder, _, page = path.partition("/")
@@ -99,7 +103,7 @@ def _copies(
         here = compared(name_of(estate["programs"][page]), listings.get(path, ()))
         there = compared(views[0].name, listings.get(views[0].path, ()))
         views[0] = views[0]._replace(hunks=differences(here, there))
-    return views
+    return [view._replace(name=names.name_of_page(one.page)) for view, one in zip(views, found, strict=False)]
 
 
 def of_estate(estate: EstateView, frame: SiteFrame, flows: EstateFlows | None = None) -> Iterator[tuple[str, str]]:
@@ -126,7 +130,7 @@ def of_estate(estate: EstateView, frame: SiteFrame, flows: EstateFlows | None = 
         elif path == "parts.html":
             yield page(path, title, index.around(estate, names))
         elif path == "flows.html" and flows is not None:
-            yield page(path, title, sections_of_flows(estate, flows))
+            yield page(path, title, sections_of_flows(estate, flows, names))
     for path, lead, names_of_data in of_dictionary(terms, names):
         yield page(f"{path}.html", "Data dictionary", (names_of_data,), lead, f"{path}.md")
 

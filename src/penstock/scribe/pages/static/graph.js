@@ -327,10 +327,11 @@ penstock.graphs = (() => {
   const withBriefs = (nodes) => {
     const alike = new Map();
     for (const node of nodes) {
-      const name = node.label.split("@", 1)[0];
-      if (name !== node.label) alike.set(name, [...(alike.get(name) ?? []), node]);
+      const name = node.label.split("@", 1)[0], one = node.kind + " " + name; // a file is named after its program: PROG@path.FILE
+      if (name !== node.label) alike.set(one, [...(alike.get(one) ?? []), node]);
     }
-    for (const [name, those] of alike) {
+    for (const those of alike.values()) {
+      const name = those[0].label.split("@", 1)[0];
       const paths = those.map(({ label }) => label.slice(name.length + 1).split("/"));
       const isShared = (at) => paths.every((path) => path.at(at) === paths[0].at(at));
       const most = Math.min(...paths.map((path) => path.length)) - 1;
