@@ -16,6 +16,7 @@ from penstock.scribe.pages import copied, copies, ranking
 from penstock.scribe.pages.blocks import GraphBlock
 from penstock.scribe.pages.estate import names_of
 from penstock.scribe.pages.flows import sections
+from penstock.scribe.pages.summary import Summaries, summary_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -203,3 +204,28 @@ def test_reach_is_who_comes_to_a_paragraph() -> None:
         for at, (name, calls) in enumerate(names.items(), 1)
     ]
     assert [(one.name, one.reach) for one in ranking.weights(paragraphs)] == [("A", 0), ("B", 3), ("C", 1), ("D", 3)]
+
+
+def test_a_rule_to_read_first_says_what_it_decides_on_and_where(tmp_path: Path) -> None:
+    """Of EVALUATE TRUE that is its first WHEN; several rules of a paragraph may begin alike, and the lines tell which is meant."""
+    data = ("01 KIND PIC X.", "   88 OLD VALUE 'O'.", "   88 NEW VALUE 'N'.", "01 PRICE PIC 9(5).")
+    rule = [
+        "EVALUATE TRUE",
+        "WHEN OLD",
+        "COMPUTE PRICE = PRICE / 2",
+        "WHEN NEW",
+        "COMPUTE PRICE = PRICE * 2",
+        "END-EVALUATE.",
+    ]
+    (tmp_path / "sale.cbl").write_text(program(*rule, data=data, name="SALE"))
+    made = estate_at(tmp_path)
+    summaries = Summaries()
+    summaries.put("SALE", summary_of(made.estate["programs"]["SALE"]))
+    _, table = blocks_of(made._replace(estate={**made.estate, "programs": summaries}), "Rules to read first")
+    row = {column.title: column.cells[0] for column in table.columns}
+    ((at,), (when,)) = row["Lines"], row["When"]
+    lines = (tmp_path / "sale.cbl").read_text().splitlines()
+    assert when.text == "WHEN OLD"
+    assert "EVALUATE TRUE" in lines[at.first_line - 1]
+    assert "END-EVALUATE" in lines[at.last_line - 1]
+    assert at.path == "programs/SALE"

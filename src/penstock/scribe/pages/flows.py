@@ -23,7 +23,7 @@ from penstock.scribe.pages.blocks import (
     TextBlock,
     joined,
 )
-from penstock.scribe.pages.columns import table
+from penstock.scribe.pages.columns import lines, table
 from penstock.scribe.pages.copies import MOST_COPIES
 from penstock.scribe.pages.estate import name_of, program_path
 
@@ -343,6 +343,7 @@ def _rules(estate: EstateView, names: NameIndex) -> list[Block]:
             "What it is": lambda one: (Tag(one[1]["kind"], "good" if one[1]["kind"] == "computation" else "plain"),),
             "In": lambda one: (CodeSpan(one[1]["paragraph"]),) if one[1]["paragraph"] else (),
             "When": lambda one: (CodeSpan(one[1]["condition"]),),
+            "Lines": lambda one: lines(one[1], one[0].path),
         },
     )
     return [*_first("Rules", "decide", len(found)), *rows] if rows else []

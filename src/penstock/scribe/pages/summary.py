@@ -100,7 +100,13 @@ def summary_of(document: Json) -> PackedDocument:
         "coverage": {"chunks_failed": [{"reason": one["reason"]} for one in document["coverage"]["chunks_failed"]]},
         # What should be read first of it, for the lists of the whole estate.
         "first_rules": [
-            {"kind": kind, "paragraph": rule["paragraph"], "condition": (rule["conditions"] or [""])[0]}
+            {
+                "kind": kind,
+                "paragraph": rule["paragraph"],
+                # EVALUATE TRUE says with its first WHEN what it decides on.
+                "condition": next((one for one in rule["conditions"] if one.upper() not in {"TRUE", "FALSE"}), ""),
+                "citations": [{name: one[name] for name in ("first_line", "last_line")} for one in rule["citations"]],
+            }
             for kind, rule in ranked_rules(document["business_rules"])
             if kind != "plumbing"
         ][:MOST_OF_ONE],
