@@ -217,6 +217,16 @@ def explored(page: Page) -> dict[str, Any]:
     return {"boxes": boxes, "larger": larger, "said": said, "line": page.locator("li.target").text_content()}
 
 
+def untouched(page: Page, copybook: str) -> dict[str, Any]:
+    """Ask what touches a field of a copybook, and follow the answer."""
+    opened(page, copybook)
+    page.get_by_role("button", name="What touches").first.click()
+    said = page.locator("#touching p")
+    told = said.inner_text()
+    said.locator("a").click()
+    return {"said": told, "place": page.evaluate("location.hash")}
+
+
 def turned(page: Page, program: str) -> dict[str, Any]:
     """In a long table, open the next page, filter the rows by a word, and find a row of a later page by its address."""
     data = page.locator("section[aria-labelledby=paragraphs]")
@@ -283,6 +293,7 @@ def main(chromium: str, site: str, hostile: str, picture: str = "") -> None:
         opened(page, large)
         told["drawn_large"] = page.evaluate(BOXES)
         told["turned"] = turned(page, large)
+        told["untouched"] = untouched(page, f"file://{site}/copybooks/MWCUST.html")
         opened(page, program.replace("MWB020", "MWI010"))
         told["values"] = page.evaluate(
             "() => [...document.querySelectorAll('td code')].map((value) => value.innerText)"

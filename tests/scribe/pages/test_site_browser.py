@@ -143,6 +143,12 @@ def test_any_box_can_be_gone_around(seen: dict[str, Any]) -> None:
     assert explored["line"].strip()
 
 
+def test_what_touches_a_field_of_a_copybook_is_on_the_pages_of_its_users(seen: dict[str, Any]) -> None:
+    """A copybook has no statement that could: its page leads to those that do."""
+    assert seen["untouched"]["said"].endswith("What programs do with it is on their pages.")
+    assert seen["untouched"]["place"] == "#used-by"
+
+
 @pytest.mark.proves("C-19")
 def test_an_estate_in_small_parts_is_drawn_whole(tmp_path: Path) -> None:
     """Of 25 jobs, each with a program that calls none, all 75 boxes are drawn: around one of them there are three."""

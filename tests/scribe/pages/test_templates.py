@@ -213,6 +213,7 @@ def test_the_script_makes_no_markup_of_a_text() -> None:
             "up + encode(path",
             "up + encode(page",
             "link",
+            '"#used-by"',
         }
 
 

@@ -199,6 +199,8 @@ const penstock = (() => {
     const place = document.getElementById("touching");
     place.querySelector("input").value = name;
     const shown = made || element("p", { class: "aside", role: "status" }, "Nothing here is called " + name + ", or nothing touches it.");
+    // A copybook declares, and the programs that copy it do the rest.
+    if (!made && document.getElementById("used-by")) shown.append(" What programs do with it is on ", element("a", { href: "#used-by" }, "their pages"), ".");
     place.querySelector(".shown").replaceChildren(shown);
     if (made) made.dispatchEvent(new Event("shown"));
     document.getElementById("what-touches-what").scrollIntoView();
