@@ -64,6 +64,22 @@ def test_a_name_that_nothing_has_is_told_with_what_comes_near_it(capsys: pytest.
     assert "Near it: copybook MWCUST" in capsys.readouterr().out
 
 
+def test_a_name_without_its_prefix_comes_near(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A copybook's names may be completed by REPLACING; a name that several programs have is told once, as it can be asked for."""
+    (tmp_path / "cust.cpy").write_text("       01 :TAG:-REC.\n          05 :TAG:-CUST-ID PIC 9(4).\n")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        copied = "COPY CUST REPLACING ==:TAG:== BY ==IN==."
+        (tmp_path / name / "p.cbl").write_text(
+            program("MOVE 1 TO IN-CUST-ID.", name="P", data=(copied, "01 CUST-INFO PIC X."))
+        )
+    for asked in ("cust-id", "CUST.CUST-ID"):
+        assert main(["impact", asked, str(tmp_path), "--kind", "field", "--root", str(tmp_path)]) == 1
+        assert "Near it: field IN-CUST-ID, field CUST.:TAG:-CUST-ID" in capsys.readouterr().out
+        assert main(["impact", "IN-CUST-ID", str(tmp_path), "--root", str(tmp_path)]) == 0
+        assert "P@" in capsys.readouterr().out
+
+
 def test_a_column_is_told_with_what_can_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     """A column is no name of the graph: its table is one, and so are the fields of programs that it meets."""
     for name in ("due_date", "bill.due_date", "mw.bill.due_date"):

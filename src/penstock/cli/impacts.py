@@ -30,6 +30,7 @@ _KINDS = (
 _MAX_PLACES = 3
 """How many citations of an edge a person sees; --json has all."""
 _MAX_NAMES = 12
+_MAX_NEAR = 3
 
 
 @command("impact")
@@ -204,8 +205,6 @@ def _quoted(edge: EstateEdge, lines: CitedText) -> Iterator[str]:
 
 def _nothing(name: str, kind: Kind | None, estate: DrawnEstate) -> str:
     """Return the message when nothing has the name, with what else has it, or the nearest names."""
-    from difflib import get_close_matches
-
     from penstock.cobol.graph import nodes_named
 
     if not estate.files:
@@ -218,14 +217,30 @@ def _nothing(name: str, kind: Kind | None, estate: DrawnEstate) -> str:
         )
     if told := _column_of(name, kind, estate.graph):
         return escape.show_argument(told)
-    nodes = [node for node in estate.graph.nodes() if kind is None or node.kind == kind]
-    last = {node.name.rpartition(".")[2]: node for node in nodes}
-    # A file is known by its name alone: of a path, only its end can resemble one.
+    # A file is known by its name alone, and so is a field: of a path or a qualified name, only the end can resemble one.
     asked = name.upper()
-    near = get_close_matches(asked, [*last], 3, 0.7) or get_close_matches(asked.rpartition("/")[2], [*last], 3, 0.7)
-    hint = f" Near it: {', '.join(f'{last[one].kind} {last[one].name}' for one in near)}." if near else ""
+    near = _near(asked, kind, estate.graph) or _near(
+        asked.rpartition("/" if "/" in name else ".")[2], kind, estate.graph
+    )
+    hint = f" Near it: {', '.join(near)}." if near else ""
     what = f"no {kind}" if kind else "nothing"
     return escape.show_argument(f"There is {what} of the name {name} in {counted(len(estate.files), 'file')}.{hint}")
+
+
+def _near(asked: str, kind: Kind | None, graph: EstateGraph) -> list[str]:
+    """Return what comes near a name: the shortest names that contain it, as with a prefix, and then the most alike."""
+    from difflib import get_close_matches
+
+    last: dict[str, list[NodeId]] = {}
+    for node in graph.nodes():
+        if kind is None or node.kind == kind:
+            last.setdefault(node.name.rpartition(".")[2], []).append(node)
+    within = [one for one in sorted(last, key=len) if len(asked) > 2 and asked in one.upper()]
+    # A name that several programs have means all of them.
+    return [
+        f"{last[one][0].kind} {one if len(last[one]) > 1 else graph.own_name(last[one][0])}"
+        for one in dict.fromkeys((*within[:_MAX_NEAR], *get_close_matches(asked, [*last], _MAX_NEAR, 0.7)))
+    ][:_MAX_NEAR]
 
 
 def _column_of(name: str, kind: Kind | None, graph: EstateGraph) -> str:
