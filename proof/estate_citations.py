@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _STATEMENT_LINES = 200  # the most lines of a statement that are read for a name
 _NAME = re.compile(rf"[\w$#@:&.*{JAPANESE}-]+")
+_NO_PART = frozenset(".:*")  # of the name of an item, but of some others
 _DECLARED = re.compile(rf"(?:^(?:[\w ]{{6}}.)?|\.)\s*(\d\d?)\s+([\w$#@:{JAPANESE}-]+)")
 _SECTION = re.compile(r"(?<![\w-])(?:DIVISION|SECTION)\s*[.U]")
 _SHOWN = re.compile(
@@ -44,7 +45,7 @@ _PROCEDURE = re.compile(r"\bPROCEDURE\s+DIVISION\b")
 _CLASS = re.compile(r"([\w-]+)\s+IS\s+CLASS\s+['\"]([\w$-]+)")
 _CLASS_ID = re.compile(r"\bCLASS-ID\s*\.\s*([\w-]+)")
 _INVOKED = re.compile(r"\bINVOKED\s+AS\s+==\s*([\w-]+)")
-_ENTRY = re.compile(r"\bENTRY\s+['\"]([\w$#@-]+)['\"]")
+_ENTRY = re.compile(r"(?:\bENTRY|\bPROGRAM-ID\s*\.\s*[\w-]+\s+AS)\s+['\"]([\w$#@-]+)['\"]")
 _PROTOTYPE = re.compile(r"\bPROGRAM-ID\s*\.\s*([\w-]+)(.*?)\bEND\s+PROGRAM\b", re.DOTALL)
 _OF_MAPS = "LFAICPHVO"  # what the name of a field or map ends in, by what it holds
 _REPLACED = re.compile(r"==([^=]*)==\s*BY\s*==([^=]*)==", re.IGNORECASE)
@@ -89,11 +90,13 @@ class Citations:
                 if item["section"]:
                     self._sections[item["paragraph_name"].upper()].add(item["section"].upper())
         self._conditions: dict[str, set[str]] = defaultdict(set)
+        self._unnamed: dict[str, list[str]] = {}
+        """By a condition of an item without a name, all of its conditions: the first is the name of its node."""
         self._screens: dict[str, list[set[str]]] = defaultdict(list)
         self._means: dict[str, list[set[str]]] = defaultdict(list)
         """By a cursor, a file, a record, a class or a word of a vocabulary, what it stands for."""
         self._entries: dict[str, set[str]] = {}
-        """By path, the names of ENTRY statements, which are names of the program."""
+        """By path, the names of ENTRY statements and of AS, which are names of the program."""
         self._accepted: dict[str, set[str]] = {}
         """By path, the items that any ACCEPT sets: where the cursor was, and the key that ended it."""
         self._copied_with: dict[str, set[str]] = defaultdict(set)
@@ -128,21 +131,25 @@ class Citations:
             if node.startswith("paragraph "):
                 names |= {one for name in _names_of(node) if name in self._sections for one in self._sections[name]}
             known = [one for name in names for one in (name, _tail(name)) if one in self._conditions]
+            names.update(*(self._unnamed.get(name, ()) for name in tuple(names)))
             found = self._names[node] = frozenset(names.union(*(self._conditions[one] for one in known)))
         return found
 
     # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _read(self, path: str, shown: Sequence[str]) -> None:
-        item, record = "", _Record()
+        item, record, unnamed = "", _Record(), list[str]()
         for text in shown:
             record = self._screen(record, text)
             for level, name in _DECLARED.findall(text):
                 if level == "88":
                     self._conditions[item].add(name)
                     self._conditions[_tail(item)].add(_tail(name))
+                    if item == "FILLER":
+                        unnamed.append(name)
+                        self._unnamed[name] = unnamed
                 else:
-                    item = name
+                    item, unnamed = name, []
         whole = "\n".join(shown)
         for found in _CURSOR.finditer(whole):
             self._means[found[1]].append(set(_words(found[0])))
@@ -323,8 +330,8 @@ def _names_of(node: str) -> set[str]:
 def _words(text: str) -> Iterator[str]:
     for word in _NAME.findall(text):
         yield word.strip(".:")
-        if "." in word or ":" in word:
-            yield from re.split(r"[.:]", word)
+        if not _NO_PART.isdisjoint(word):
+            yield from re.split(r"[.:*]", word)
 
 
 def _values(said: str) -> Iterator[str]:

@@ -245,7 +245,10 @@ def _alone(files: Sequence[GatheredFile], before: EstateView) -> Iterator[str]:
 
 def _own(document: Json) -> Json:
     """Return what a document says of its program alone."""
-    return {key: value for key, value in document.items() if key not in {"warnings", "calling_context"}}
+    own = {key: value for key, value in document.items() if key not in {"warnings", "calling_context"}}
+    # Lines of another program may say that column 72 is no end.
+    form = "fixed" if document["header"]["format"] == "variable" else document["header"]["format"]
+    return {**own, "header": {**document["header"], "format": form}}
 
 
 def _texts(documents: Sequence[Json]) -> list[dict[str, str]]:

@@ -469,6 +469,22 @@ def test_constants_are_what_nothing_writes() -> None:
     assert [(one.name, one.value) for one in found.constants] == [("LIMIT-78", "25"), ("NEVER", "'KEEP'")]
 
 
+@pytest.mark.parametrize(
+    ("entry", "name", "usage"),
+    [
+        ("77  double PIC X.", "double", "DISPLAY"),
+        ("77  volatile PIC X.", "volatile", "DISPLAY"),
+        ("01  FLOAT PIC 9.", "FLOAT", "DISPLAY"),
+        ("01  FLOAT.", "FILLER", "FLOAT"),
+        ("01  VOLATILE PIC X.", "FILLER", "DISPLAY"),
+    ],
+)
+def test_a_word_of_newer_standards_may_be_a_name(entry: str, name: str, usage: str) -> None:
+    """A level 77 always has one, and a number in floating point no PICTURE."""
+    (item,) = data(entry).values()
+    assert (item.name, item.usage) == (name, usage)
+
+
 def test_a_filler_in_small_letters_has_no_name() -> None:
     """FILLER is a word of the language: a text that nothing can name is not a constant, however it is spelled."""
     found = told("program-id. a.\ndata division.\nworking-storage section.\n01 filler pic x(4) value 'TEXT'.\n")

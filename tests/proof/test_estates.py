@@ -128,6 +128,7 @@ def test_a_place_may_name_an_end_by_another_word(line: int, to: str | None) -> N
     ("line", "verb", "to", "is_named"),
     [
         (3, "part of", "field PAY.R", True),
+        (8, "reads", "field PAY.OTHER", True),
         (3, "reads", "field PAY.OTHER", False),
         (7, "reads", "field PAY.AMOUNT", True),
     ],
@@ -135,8 +136,8 @@ def test_a_place_may_name_an_end_by_another_word(line: int, to: str | None) -> N
 def test_a_filler_and_a_screen_of_controls_are_known(line: int, verb: str, to: str, *, is_named: bool) -> None:
     """A FILLER is known by its first condition, and declared by its own entry; a control shows the item of its VALUE."""
     text = (
-        " 01 R.\n 05 N PIC X.\n 05 FILLER PIC X.\n 88 IS-OK VALUE 'O'.\n SCREEN SECTION.\n"
-        " 01 S. 03 E, ENTRY-FIELD, COL 1, VALUE AMOUNT.\n DISPLAY S.\n"
+        " 01 R.\n 05 N PIC X.\n 05 FILLER PIC X.\n 88 IS-OK VALUE 'O'. 88 IS-BAD VALUE 'B'.\n SCREEN SECTION.\n"
+        " 01 S. 03 E, ENTRY-FIELD, COL 1, VALUE AMOUNT.\n DISPLAY S.\n SET IS-BAD TO TRUE.\n"
     )
     files = named([("PAY.cbl", text.encode())])
     edge = {"from": "field PAY.IS-OK", "verb": verb, "to": to, "citations": [{"path": "PAY.cbl", "line": line}]}

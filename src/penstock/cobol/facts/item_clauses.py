@@ -39,6 +39,8 @@ WAYS: dict[str, tuple[bool, bool]] = {
 
 The clause "(" is a subscript of what another one names, and "" a property of a control: each vendor has properties of its own.
 """
+_SOMETIMES = vocabulary("FLOAT DOUBLE VOLATILE")
+"""The words of newer standards and some compilers, which are names in other programs."""
 _OTHERS = DATA_CLAUSES | vocabulary("NEXT PRESENT RESET UPON ABSENT VARYING")
 """The clauses whose operands are not the properties of a control."""
 _OF_ONE = frozenset({"FROM", "TO", "INTO", "OBJECT", "USING", "VALUE", "PIC", "PICTURE", "USAGE"})
@@ -102,7 +104,7 @@ class ItemClauses:
         # A literal on a screen of RM/COBOL, which needs no VALUE; not a name that begins with one.
         if words[1:] and words[1][0] in _QUOTES and words[1][-1] in _QUOTES:
             self.value = words[1]
-        elif len(words) > 1 and not self._is_clause(1):
+        elif len(words) > 1 and (not self._is_clause(1) or _is_name(self._upper)):
             name = self._next() or self.name
             self.name = name if name.upper() != "FILLER" else "FILLER"
         self._behind_name = self._at
@@ -247,6 +249,16 @@ class ItemClauses:
         while self._at < len(self._words) and not self._is_clause(self._at):
             self._at += 1
         return self._at
+
+
+def _is_name(words: Sequence[str]) -> bool:
+    """Return whether the word behind a level is a name, although some compilers have a clause or a usage of it.
+
+    A level 77 always has a name, and a number in floating point no PICTURE.
+    """
+    return words[1] in _SOMETIMES and (
+        words[0] == "77" or (words[1] != "VOLATILE" and words[2:3] in (["PIC"], ["PICTURE"]))
+    )
 
 
 def is_placed(code: str) -> bool:
