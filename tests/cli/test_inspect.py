@@ -57,9 +57,14 @@ def test_without_an_argument_the_sessions_of_all_hosts_are_listed(
     written(home / ".claude/projects/p/stuck.jsonl", talk(is_stuck=True).records)
     assert main(["inspect"]) == 0
     shown = capsys.readouterr().out
-    assert "213462 (106 %)" in shown
-    assert "penstock rescue" in shown
+    assert "213462 (107 %)" in shown
+    assert "One is stuck. Why, and a way out: penstock rescue" in shown
     assert str(home / ".claude/projects/p/stuck.jsonl") in shown
+    assert main(["inspect", str(home / ".claude/projects/p/stuck.jsonl")]) == 0
+    assert "(107 % of the window)" in capsys.readouterr().out
+    written(home / ".claude/projects/p/more.jsonl", talk(is_stuck=True).records)
+    assert main(["inspect"]) == 0
+    assert "2 are stuck. Why the newest is, and a way out: penstock rescue" in capsys.readouterr().out
 
 
 def test_only_the_newest_are_looked_at_unless_all_are_asked_for(

@@ -14,6 +14,7 @@ from penstock.cli import answer, options
 from penstock.cli.commands import command
 from penstock.cli.session_report import story_json, story_words
 from penstock.cli.terminal import ProgressLine, render_table
+from penstock.inspection.words import percent
 from penstock.text import escape
 from penstock.text.notices import counted
 
@@ -113,9 +114,13 @@ def _listed(
             click.echo(f"Not read: {escape.clip(path, 400)}")
         if more:
             click.echo(f"{counted(more, 'older session')} not looked at. All: penstock inspect --all")
-        stuck = next((subject for subject, story in seen if story.state == "stuck"), None)
-        if stuck is not None:
-            click.echo(f"One is stuck. Why, and a way out: penstock rescue {escape.clip(stuck.path, 400)} --dry-run")
+        if stuck := [subject for subject, story in seen if story.state == "stuck"]:
+            how_many = (
+                "One is stuck. Why, and a way out"
+                if len(stuck) == 1
+                else f"{len(stuck)} are stuck. Why the newest is, and a way out"
+            )
+            click.echo(f"{how_many}: penstock rescue {escape.clip(stuck[0].path, 400)} --dry-run")
     return 0 if seen else answer.NOTHING
 
 
@@ -155,7 +160,7 @@ def _look(files: Sequence[FoundSession], project: str | None, most: int | None, 
 def _row(subject: Subject, story: Story) -> tuple[str, ...]:
     tokens, window = _tokens(story), story.window_tokens
     fill = "-" if tokens is None else str(tokens)
-    share = f" ({100 * tokens // window} %)" if tokens and window else ""
+    share = f" ({percent(tokens, window)})" if tokens and window else ""
     name = subject.session[:13] or os.path.basename(subject.path)
     updated = subject.updated[:16].replace("T", " ")
     return name, subject.host, updated, fill + share, str(window or "-"), story.state, subject.project

@@ -14,6 +14,7 @@ from penstock.hosts.sessions import reports
 from penstock.hosts.sessions.finding import sessions_here
 from penstock.hosts.sessions.records import SessionFile
 from penstock.hosts.sessions.reports import glance_at, story_of
+from penstock.inspection.page import row_of
 from tests.hosts import histories
 from tests.hosts.histories import Claude, written
 
@@ -91,6 +92,15 @@ def test_a_glance_says_what_the_story_says_of_the_newest_request(tmp_path: Path)
         assert glance.window_tokens == story.window_tokens
         assert glance.items == ()
         assert sum(glance.by_tool.values()) < 10, "only the frames of messages"
+
+
+def test_a_glance_makes_no_size_up(tmp_path: Path) -> None:
+    """A request without a figure takes that of the one before, as its words are not counted; without any there is none."""
+    for figures, sizes in (((20_000, 0), [20_000, 20_000]), ((0, 31_000), [0, 31_000]), ((0, 0), [0, 0])):
+        path = written(tmp_path / "s.jsonl", talk(figures).records)
+        subject, seen = glance_at("claude", path, is_whole=True)
+        assert [turn.tokens for turn in seen.turns] == sizes
+        assert row_of(subject, seen).tokens == (sizes[-1] or None)
 
 
 def test_a_glance_reads_the_ends_of_a_long_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,9 +19,11 @@ from penstock.inspection.telling import tell
 from penstock.models.prices import priced
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from penstock.hosts.sessions.records import SessionFile
     from penstock.inspection.replaying import Replayed
-    from penstock.inspection.story import Story
+    from penstock.inspection.story import FillTurn, Story
 
 GLANCED_BYTES = 1 << 20
 """How much of a session's file a first look reads; all of it if that contains no request."""
@@ -47,7 +49,15 @@ def glance_at(host: str, path: str, *, is_whole: bool = False) -> tuple[Subject,
             story = tell(reader.happenings(file), reader.WIRE, counter=NoCounter())
             if story.turns or not file.counts.skipped_bytes:
                 break
-    return subject, replace(story, items=(), waste=Waste())
+    return subject, replace(story, turns=tuple(_as_measured(story.turns)), items=(), waste=Waste())
+
+
+def _as_measured(turns: Iterable[FillTurn]) -> Iterator[FillTurn]:
+    """Yield turns with measured sizes alone: one without takes that of the turn before, which is 0 as long as none is known."""
+    tokens = 0
+    for turn in turns:
+        tokens = turn.tokens if turn.is_measured else tokens
+        yield turn._replace(tokens=tokens)
 
 
 def story_of(
