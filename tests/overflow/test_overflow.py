@@ -975,6 +975,7 @@ def test_a_limit_that_ends_at_an_hour_is_waited_out(
         (400, {"message": "token limit"}),
         (400, {"message": "invalid params, token limit (2013)"}),
         (200, {"base_resp": {"status_code": 1039, "status_msg": "token limit"}}),
+        (500, {"code": 500, "message": "context shift is disabled", "type": "server_error"}),
     ],
 )
 def test_a_short_sentence_that_names_the_input_is_an_overflow(status: int, said: Any) -> None:

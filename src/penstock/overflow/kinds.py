@@ -444,6 +444,8 @@ OVERFLOWS: Final[tuple[Sentence, ...]] = (
     ),
     # Everything that MiniMax says, as an error's whole text.
     Sentence("context", ("token limit",), r"^(?:invalid params, )?token limit(?: \(\d{1,6}\))?$"),
+    # Everything that a server of llama.cpp says, as an error's whole text, whose window was full before its reply was done.
+    Sentence("context", ("context shift",), r"^(?:error: )?context shift is disabled\W*$"),
     # Only the advice shows it.
     Sentence(
         "context",

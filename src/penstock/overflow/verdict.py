@@ -247,7 +247,7 @@ class Judge:
         return self.status == 500 and any(
             kinds.compiled(
                 r"(?:prompt|input|messages?|request|context(?: (?:size|length|window))?)[^.]{0,30}(?:too long|"
-                r"exceed|longer than|greater than)|prompt is too (?:big|large)"
+                r"exceed|longer than|greater than)|prompt is too (?:big|large)|context shift is disabled"
             ).search(text)
             and "internal" not in text
             for text in speaking
