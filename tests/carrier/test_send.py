@@ -564,6 +564,14 @@ def test_an_empty_413_that_nobody_raised_is_a_refusal(store: Store) -> None:
     assert (result.success, result.attempts) == (True, 2)
 
 
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_request_of_another_wire_is_refused_before_it_is_sent(wire: str, store: Store) -> None:
+    """Read as the wrong one, its calls and results would count as broken, and a note would stand for the conversation."""
+    for other in set(WIRES) - {wire}:
+        with pytest.raises(CallerError, match=f"for {wire}|an object with"):
+            execute(never, on(wire, "12 modules"), wire=other, window_tokens=128_000, store=store)
+
+
 def test_a_function_to_await_is_refused_by_the_door_that_awaits_nothing(store: Store) -> None:
     """Nothing is sent; the error names the function to use instead."""
 

@@ -30,21 +30,22 @@ __all__ = ["ANTHROPIC"]
 
 # Blocks that no other wire writes in `messages`.
 _OWN_BLOCKS = {
-    "tool_use",
-    "tool_result",
     "thinking",
     "redacted_thinking",
     "image",
     "document",
     "server_tool_use",
 }
+_CALL_BLOCKS = {"tool_use", "tool_result"}
 
 
 def _resemblance(body: dict[str, Json]) -> int:
     """Return how surely a body is of this wire (`BodyLayout.resemblance`): `messages` is the key of other wires too."""
+    blocks = [block for message in objects(body.get("messages")) for block in objects(message.get("content"))]
+    if any(type_of(block) in _CALL_BLOCKS for block in blocks):
+        return 4
     if "system" in body or "anthropic_version" in body:
         return 3
-    blocks = [block for message in objects(body.get("messages")) for block in objects(message.get("content"))]
     if any(type_of(block) in _OWN_BLOCKS for block in blocks):
         return 3
     return int("messages" in body and any("input_schema" in tool for tool in objects(body.get("tools"))))

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["OPENAI_CHAT"]
 
-# Roles, parts and tools that no other wire with `messages` has.
-_OWN_ROLES = {"system", "developer", "tool", "function"}
+# Roles, parts and tools that no other wire with `messages` has; but some programs write the first ones for any.
+_OWN_ROLES = {"system", "developer"}
+_RESULT_ROLES = {"tool", "function"}
 _OWN_PARTS = {"image_url", "input_audio", "file"}
 _OWN_TOOLS = {"function", "custom"}
 
@@ -31,8 +32,10 @@ _OWN_TOOLS = {"function", "custom"}
 def _resemblance(body: dict[str, Json]) -> int:
     """Return how surely a body is of this wire (`BodyLayout.resemblance`): never 3, since no key of the body is its own."""
     messages = objects(body.get("messages"))
+    if any(role_of(message) in _RESULT_ROLES or "tool_calls" in message for message in messages):
+        return 4
     parts = [part for message in messages for part in objects(message.get("content"))]
-    if any(role_of(message) in _OWN_ROLES or "tool_calls" in message for message in messages):
+    if any(role_of(message) in _OWN_ROLES for message in messages):
         return 2
     if any(type_of(part) in _OWN_PARTS for part in parts):
         return 2
