@@ -572,6 +572,28 @@ def test_a_request_of_another_wire_is_refused_before_it_is_sent(wire: str, store
             execute(never, on(wire, "12 modules"), wire=other, window_tokens=128_000, store=store)
 
 
+def test_a_method_that_takes_a_request_by_name_is_told_how_to_be_passed(store: Store) -> None:
+    """This is how the SDKs take theirs; a TypeError of the function itself is raised as it is."""
+
+    def create(*, model: str, messages: list[Any]) -> Any:
+        return never({"model": model, "messages": messages})
+
+    async def acreate(*, model: str, messages: list[Any]) -> Any:
+        return create(model=model, messages=messages)
+
+    def broken(request: Any) -> Any:
+        return request + 1
+
+    for send in (create, object()):
+        with pytest.raises(CallerError, match=r"lambda body: client\.chat\.completions\.create\(\*\*body\)") as told:
+            execute(send, chat(), wire="openai-chat", window_tokens=8_000, store=store)  # type: ignore[arg-type]
+        assert isinstance(told.value.__cause__, TypeError)
+    with pytest.raises(CallerError, match="one argument"):
+        asyncio.run(aexecute(acreate, chat(), wire="openai-chat", window_tokens=8_000, store=store))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="unsupported operand"):
+        execute(broken, chat(), wire="openai-chat", window_tokens=8_000, store=store)
+
+
 def test_a_function_to_await_is_refused_by_the_door_that_awaits_nothing(store: Store) -> None:
     """Nothing is sent; the error names the function to use instead."""
 

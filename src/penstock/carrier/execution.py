@@ -164,19 +164,36 @@ def drive(course: Course, send: Callable[[Json], Any], summarise: Callable[[str]
             step = steps.send(reply)
         except StopIteration:
             break
-    return _ended(course)
+    return _ended(course, send)
 
 
-def _ended(course: Course) -> RecoveryResult:
+def _ended(course: Course, send: Callable[[Json], Any]) -> RecoveryResult:
     """Return the result of a course that has ended.
 
     Raises:
+        CallerError: if `send` could not be called with a request.
         Exception: the exception that the caller's function raised. The course does not raise it itself, because a `StopIteration`
             would leave a generator as a `RuntimeError`.
     """
+    if isinstance(course.raised, TypeError) and not _takes_a_request(send):
+        raise CallerError(
+            "`send` is called with the request as its one argument. For a method that takes the fields of a request by name, "
+            "such as `client.chat.completions.create`, pass `lambda body: client.chat.completions.create(**body)`"
+        ) from course.raised
     if course.raised is not None:
         raise course.raised
     return course.result
+
+
+def _takes_a_request(send: Any) -> bool:
+    """Return whether something can be called with one argument, as far as its signature shows it."""
+    try:
+        inspect.signature(send).bind({})
+    except TypeError:
+        return False
+    except ValueError:  # a function of C may have no signature
+        return True
+    return True
 
 
 def _not_awaitable(value: Any) -> Any:
@@ -215,7 +232,7 @@ async def adrive(
             step = steps.send(reply)
         except StopIteration:
             break
-    return _ended(course)
+    return _ended(course, send)
 
 
 def _watch(course: Course) -> StreamWatch:
