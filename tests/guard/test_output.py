@@ -98,6 +98,16 @@ def test_what_is_no_text_is_a_mistake_of_the_caller(store: Store, output: Any, s
     assert str(raised.value) == said
 
 
+def test_a_size_in_place_of_limits_is_a_mistake_of_the_caller(store: Store) -> None:
+    """A wrapped tool is refused when it is wrapped: its results are cut much later, and only if they are long."""
+    limits: Any = 5_000
+    said = r"limits is a value such as OutputLimits\(chars=8_000\), not 5000"
+    with pytest.raises(CallerError, match=said):
+        guard_output("small", store=store, limits=limits)
+    with pytest.raises(CallerError, match=said):
+        wrap_tool(str, limits=limits)
+
+
 def test_what_fits_is_not_kept(store: Store) -> None:
     """A store holds only what somebody may have to ask for."""
     assert guard_output("small\n", store=store) == "small\n"

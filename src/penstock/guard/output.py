@@ -90,9 +90,10 @@ def guard_output(
             reason: a full disk never costs the result.
 
     Raises:
-        CallerError: if `output` is no text.
+        CallerError: if `output` is no text, or `limits` no limits.
     """
     _expect_text(output)
+    _expect_limits(limits)
     if isinstance(output, Guarded) and output.bounds_itself:
         return output
     limits = limits or OutputLimits()
@@ -210,6 +211,12 @@ def chars_per_token() -> float:
     return float(_from_environment(_PER_TOKEN, float, fitting.CHARS_PER_TOKEN))
 
 
+def _expect_limits(limits: object) -> None:
+    """Raise CallerError for limits of another type: the size alone is what a caller thinks of first."""
+    if not isinstance(limits, OutputLimits | None):
+        raise CallerError(f"limits is a value such as OutputLimits(chars=8_000), not {escape.clip(repr(limits))}")
+
+
 def _allowance(limits: OutputLimits) -> Allowance:
     """Return the allowance for `limits`; the environment is read now and not at import."""
     chars = limits.chars or _from_environment(_VARIABLES, int, MAX_TOOL_OUTPUT_CHARS)
@@ -270,8 +277,9 @@ def wrap_tool(
         A function of the same kind as `fn`: a coroutine function for a coroutine function, and so on.
 
     Raises:
-        CallerError: `fn` cannot be called.
+        CallerError: `fn` cannot be called, or `limits` is no limits.
     """
+    _expect_limits(limits)
     if isinstance(fn, classmethod | staticmethod):  # a decorator below ours, in the body of a class
         method = wrap_tool(fn.__func__, tool_name, store=store, limits=limits, dialect=dialect)
         return cast("F", type(fn)(method))
