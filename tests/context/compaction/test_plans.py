@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.context.compaction.talks import WIRES, Shelf, did, edited, lines, more, seen, step, told, viewed
@@ -16,7 +16,7 @@ from penstock.context.sized import ESTIMATOR, size_of
 from penstock.errors import CallerError
 from penstock.text.allowance import Budget
 from penstock.text.calls import CommandLine
-from penstock.wires import dump, violations
+from penstock.wires import dump, load, violations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -369,3 +369,20 @@ def test_names_that_a_cut_left_out_are_kept_when_the_rest_is_cleared(wire: str) 
     assert "ORD-77123" not in str(cut.visible())
     (step_of_cut,) = plan(cut, 1_000, [Clear()]).steps
     assert "; named ORD-77123; " in step_of_cut.text
+
+
+HELLO: list[Any] = [{"role": "user", "content": "hi"}]
+
+
+@pytest.mark.parametrize(
+    ("talk", "budget", "strategies", "said"),
+    [
+        (HELLO, 100, [Clear()], "not for list: make one by transcript.load"),
+        (load(HELLO, "openai-chat"), 1e4, [Clear()], "a budget is a whole number of tokens"),
+        (load(HELLO, "openai-chat"), 100, ["clear"], "such as Clear.. or Spans.., not 'clear'"),
+    ],
+)
+def test_what_is_no_transcript_budget_or_strategy_is_named(talk: Any, budget: Any, strategies: Any, said: str) -> None:
+    """A plan prints its strategies by their names, and messages are what a program has."""
+    with pytest.raises(CallerError, match=said):
+        plan(talk, budget, strategies)

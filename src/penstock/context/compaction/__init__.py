@@ -31,8 +31,9 @@ from penstock.context.compaction.spans import FailedAttempts, Spans, Summary, su
 from penstock.context.compaction.strategies import DEFAULT, GENTLE, GROWN, RECOVERY, Strategy
 from penstock.context.compaction.views import CALLS_LEFT, View
 from penstock.context.sized import ESTIMATOR, Sized, high_of, measure_entry, size_of
+from penstock.errors import CallerError
 from penstock.text.allowance import Budget
-from penstock.wires import ToolResult
+from penstock.wires import ToolResult, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from penstock.context.compaction.prices import Prices
     from penstock.text.calls import Dialect
     from penstock.text.tokens import TokenCounter
-    from penstock.wires import Transcript
 
 __all__ = [
     "CALLS_LEFT",
@@ -100,8 +100,20 @@ def plan(
 
     Returns:
         The plan; its `outcome` is `cannot` if what remains is above the limit, and `irreducible` is then its bill.
+
+    Raises:
+        CallerError: for messages that were not loaded, a budget that is no number of tokens, and the name of a strategy.
     """
+    if not isinstance(transcript, Transcript):
+        raise CallerError(
+            f"a plan is for a transcript, not for {type(transcript).__name__}: make one by transcript.load(messages, wire)"
+        )
     budget = Budget(budget) if isinstance(budget, int) else budget
+    if not isinstance(budget, Budget):
+        raise CallerError(f"a budget is a whole number of tokens or a Budget, not {budget!r}")
+    for strategy in strategies:
+        if isinstance(strategy, str):
+            raise CallerError(f"a strategy is a value such as Clear() or Spans(), not {strategy!r}")
     counter = budget.counter or ESTIMATOR
     limit = budget.input_tokens
     sized = Sized(transcript, counter)
