@@ -55,6 +55,15 @@ def test_a_valid_request_is_an_empty_list(tmp_path: Path) -> None:
     assert run(json.dumps(messages), "-", "--wire", "anthropic", cwd=tmp_path)[1].startswith("No violations")
 
 
+def test_the_wire_need_not_be_named_if_the_body_shows_it(tmp_path: Path) -> None:
+    """The same holds for `repair`, `bill` and `fit`. What could be for several has to be told apart by the caller."""
+    assert run(json.dumps(BROKEN), "request.json", cwd=tmp_path)[1].startswith("message 0: orphan_result")
+    valid = {"system": "Be brief.", "messages": [{"role": "user", "content": "hi"}]}
+    assert run(json.dumps(valid), "-", cwd=tmp_path)[:2] == (0, "No violations: a valid request for anthropic.\n")
+    status, _, said = run(json.dumps([{"role": "user", "content": "hi"}]), "-", cwd=tmp_path)
+    assert (status, "name its wire, one of openai-chat" in said) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("content", "file", "status", "code"),
     [

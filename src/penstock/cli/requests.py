@@ -45,16 +45,16 @@ _model_option = click.option(
 
 @command("violations")
 @_request_argument
-@click.option("--wire", type=_WIRE, required=True, help="The API that the request is for.")
+@_wire_option
 @options.json_option
-def violations_command(file: str, wire: str, as_json: bool) -> int:
+def violations_command(file: str, wire: str | None, as_json: bool) -> int:
     """List what a provider would reject in a saved request.
 
     FILE, or standard input, holds the request body as it is sent, or just its list of messages. With --json the result is a
     list, empty if the request is valid. The exit status is 1 if anything is found.
 
     Examples:
-      penstock violations request.json --wire openai-chat
+      penstock violations request.json
         a call without its result, a role out of turn, and the like
       penstock violations - --wire anthropic --json < messages.json
         the same for a list of messages, for a script
@@ -62,9 +62,10 @@ def violations_command(file: str, wire: str, as_json: bool) -> int:
     from penstock.wires import continues, messages_of, violations
 
     request = saved_request(file)
-    found = violations(messages_of(request, wire), wire, continues=continues(request, wire))
+    spoken = wire or _wire_of(request)
+    found = violations(messages_of(request, spoken), spoken, continues=continues(request, spoken))
     lines = [f"message {v.index}: {v.code}: {escape.show(v.message)[0]}" for v in found]
-    text = "\n".join(lines) or f"No violations: a valid request for {wire}."
+    text = "\n".join(lines) or f"No violations: a valid request for {spoken}."
     answer.give([answer.fields_of(v, "index", "code", "message") for v in found], text, as_json)
     return answer.NOTHING if found else 0
 
