@@ -152,10 +152,11 @@ def _secrets_in(
     keys = {} if known is None else known
     seen, passed = _seen(text, until, keys, places, 0)
     found, looks = _merged([*begun, *seen], since), 1
+    reaches = [(at, _reach_at(text, at)) for at in passed] if found else []
     while found:
         shown = _marked(text, found)
         shown_until = None if until is None else shown.at(until)
-        seen, _ = _seen(shown.text, shown_until, keys, shown.places(passed, since), len(keys))
+        seen, _ = _seen(shown.text, shown_until, keys, shown.places(reaches, since), len(keys))
         # The texts that were tried needed four passes at most. A text designed to need one for every secret loses twice as much
         # around them each time, so that the number of passes grows with the logarithm of the text.
         margin = 1 << looks if looks > _PLAIN_LOOKS else 0
@@ -215,13 +216,13 @@ class _Shown:
         part = bisect_right(self._begins, place) - 1
         return self._shown_begins[part + 1] if part % 2 else self._shown_begins[part] + place - self._begins[part]
 
-    def places(self, passed: list[int], since: int) -> list[int]:
+    def places(self, passed: list[tuple[int, int]], since: int) -> list[int]:
         """Return where to look again: near marks, both where a search finds hints now and where the first pass looked.
 
         Everywhere else the same would be found again, in as much time as the first pass took.
 
         Args:
-            passed: Where the first pass looked, in the text.
+            passed: Where the first pass looked, in the text, and how far around it a result may depend on.
             since: Nothing before this is searched.
         """
         near: list[tuple[int, int]] = []
@@ -231,17 +232,16 @@ class _Shown:
                 near[-1] = near[-1][0], end
             else:
                 near.append((begin, end))
-        made = set(filter(self._may_differ, map(self.at, passed)))
+        made = {at for at, reach in ((self.at(at), reach) for at, reach in passed) if self._apart(at) <= reach}
         made.update(at for begin, end in near for at in _places_between(self.text, begin, end))
         return sorted(made)
 
-    def _may_differ(self, at: int) -> bool:
-        """Return whether the result of a shape at a shown place may depend on a mark."""
+    def _apart(self, at: int) -> int:
+        """Return how many characters are between a shown place and the mark next to it."""
         behind = bisect_right(self._shown_begins, at)
         before = [at - self._shown_begins[behind - 1]] if behind > 1 else []
         after = [begin - at for begin in self._shown_begins[behind : behind + 1]]
-        apart = min(before + after)
-        return any(apart <= shape.reach_chars for _, shape in _tried_at(self.text, at))
+        return min(before + after)
 
     def behind(self, seen: Secret, margin: int = 0) -> Secret:
         """Return the original place of a shown secret, with all of any secret whose mark it touches, and a margin."""
@@ -336,6 +336,11 @@ def _tried_at(text: str, at: int) -> Iterator[tuple[int, Shape]]:
     for begin in (at, before.end()) if before else (at,):
         for shape in _begun_at(text, begin):
             yield begin, shape
+
+
+def _reach_at(text: str, at: int) -> int:
+    """Return how far around a place the result of a shape there may depend on, in characters."""
+    return max((shape.reach_chars for _, shape in _tried_at(text, at)), default=0)
 
 
 def _begun_at(text: str, at: int) -> list[Shape]:
