@@ -692,3 +692,13 @@ def test_the_include_of_a_librarian_is_shown_from_its_first_column(line: str) ->
         f"       PROGRAM-ID. A.\n       DATA DIVISION.\n       WORKING-STORAGE SECTION.\n{line}\n       01  B PIC X.\n"
     )
     assert (source.is_code(4), source.shown(4)) == (True, line)
+
+
+def test_a_control_division_is_part_of_the_program_behind_it() -> None:
+    """Bull's compilers have options there, and a REPLACE that is done; no copybook comes before the program."""
+    control = "CONTROL DIVISION.\nSUBSTITUTION SECTION.\nREPLACE ==TOLD== BY ==SAID==.\nDEFAULT SECTION.\nDISPLAY IS TERMINAL.\n"
+    program = (
+        "PROGRAM-ID. A.\nDATA DIVISION.\nWORKING-STORAGE SECTION.\n01 TOLD PIC X.\nPROCEDURE DIVISION.\nSTOP RUN.\n"
+    )
+    (found,) = scan(control + program, source_format="free")
+    assert (found.name, found.entries[-1].name) == ("A", "SAID")

@@ -209,6 +209,11 @@ class _Walk:
                 continue
             start, second = entry.start(WORD), entry[SECOND]
             level = int(word) if len(word) < 3 and word.isdecimal() else None
+            # What some compilers have before the first division: options, and REPLACE, which has been done. It is in no program.
+            if word == "CONTROL" and second == "DIVISION":
+                ends = REMARK_ENDS.search(folded, at)
+                at = ends.start() if ends else len(folded)
+                continue
             if level is None and self._division == "DATA" and self._begins(word, start):
                 self._assume(start)
                 return start, True
