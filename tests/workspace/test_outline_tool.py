@@ -8,7 +8,7 @@ import pytest
 from tests import printed
 
 from penstock import Allowance, OutlinePage, Tools, Window, Workspace
-from penstock.text.calls import Call
+from penstock.text.calls import PYTHON, Call, CommandLine, mcp
 from penstock.text.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -139,3 +139,10 @@ def test_wide_encodings_have_outlines_too(tmp_path: Path) -> None:
     text = Tools(tmp_path).outline("m.py")
     assert "outline of 1401 lines" in text
     assert "method_99" in text
+
+
+def test_the_tool_that_shows_lines_is_named_as_the_reader_calls_it(tmp_path: Path) -> None:
+    """Over MCP it has a prefix, and a model calls what it reads."""
+    (tmp_path / "m.py").write_text(_module(2))
+    for dialect, name in ((PYTHON, "view"), (mcp(), "ctx_view"), (CommandLine(), "penstock view")):
+        assert f"A-B with {name}, offset=A-1" in Tools(tmp_path, dialect=dialect).outline("m.py")
