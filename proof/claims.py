@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import codecs
 import json
-import multiprocessing
 import os
 import random
 import signal
@@ -24,13 +23,14 @@ import sys
 import threading
 from collections import Counter, defaultdict
 from contextlib import contextmanager
+from functools import partial
 from itertools import count, islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
 from proof.chunks import generated, programs
-from proof.figure import MEMORY, REPOSITORY, Figure, folder, main, told_each_minute
+from proof.figure import MEMORY, REPOSITORY, Figure, folder, forked, main, told_each_minute
 from proof.planting import DERIVED, EVERYWHERE, INVENTED, RIGHT, WRONG, Extents, Planter
 from tests.scribe.programs import program
 
@@ -527,8 +527,8 @@ def _each(asked: Sequence[_Task], found: Mapping[str, Sequence[GatheredFile]], *
             _begin(found, within)
             yield from map(_looked, asked)
             return
-        with multiprocessing.get_context("fork").Pool(2, _begin_apart, (found, within)) as pool:
-            for seen in told_each_minute("R18", pool.imap_unordered(_looked, asked), len(asked)):
+        with forked(2, partial(_begin_apart, found, within)) as pool:
+            for seen in told_each_minute("R18", pool.map(_looked, asked), len(asked)):
                 for fault in seen.faults[:3]:
                     print(f"R18: {seen.name}: {fault}", file=sys.stderr, flush=True)
                 yield seen

@@ -14,13 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 Made = TypeVar("Made")
 
@@ -82,6 +83,18 @@ def told_each_minute(rig: str, made: Iterable[Made], total: int) -> Iterator[Mad
         if time.monotonic() - said >= _SAID_EVERY_SECONDS:
             print(f"{rig}: {done} of {total} files", file=sys.stderr, flush=True)
             said = time.monotonic()
+
+
+def forked(processes: int | None = None, begin: Callable[[], object] | None = None) -> ProcessPoolExecutor:
+    """Return processes that share the work of a rig, as copies of this one: one that is killed ends the rig with an error.
+
+    A `multiprocessing.Pool` would wait for its answer for ever.
+
+    Args:
+        processes: How many; None for one a processor.
+        begin: What each calls first.
+    """
+    return ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), begin)
 
 
 _AGAIN_SECONDS = 1.0

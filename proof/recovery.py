@@ -9,14 +9,13 @@ of what can shrink.
 
 from __future__ import annotations
 
-import multiprocessing
 import random
 import sys
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
 from bench.recovery import COUNTER, WORDINGS, NoStore, case, dialect_of, rung_request
-from proof.figure import Figure, main
+from proof.figure import Figure, forked, main
 
 from penstock import execute
 from penstock.context.ladder import HANDOFF_CHARS, Ladder
@@ -143,8 +142,8 @@ def measure(*, long: bool, seed: int) -> Figure:
     notes: list[str] = []
     if long:
         shares = [(wire, f"{seed} {at}", _SHARE) for at, wire in product(range(number // _SHARE), WIRES)]
-        with multiprocessing.get_context("fork").Pool() as pool:
-            for done, found in enumerate(pool.imap_unordered(_found, shares), 1):
+        with forked() as pool:
+            for done, found in enumerate(pool.map(_found, shares), 1):
                 notes += found
                 print(f"{done * _SHARE} cases, {len(notes)} faults", file=sys.stderr, flush=True)
     else:

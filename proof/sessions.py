@@ -12,7 +12,6 @@ Control: the same damage without a note, which must lose the end silently.
 from __future__ import annotations
 
 import itertools
-import multiprocessing
 import os
 import random
 import shutil
@@ -23,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from proof.figure import MEMORY, Figure, folder, main
+from proof.figure import MEMORY, Figure, folder, forked, main
 
 from penstock.agent.editing import Editing
 from penstock.agent.journal import resumed
@@ -323,8 +322,8 @@ def measure(*, long: bool, seed: int) -> Figure:
             )
         ]
         if long:
-            with multiprocessing.get_context("fork").Pool(_PROCESSES) as pool:
-                found = pool.map(_tried, parts, chunksize=1)
+            with forked(_PROCESSES) as pool:
+                found = list(pool.map(_tried, parts))
         else:
             found = list(map(_tried, parts))
         with prefixes(home) as sessions:

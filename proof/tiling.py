@@ -8,13 +8,12 @@ files also `view`, and paging back.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import random
 import re
 from typing import NamedTuple
 
-from proof.figure import Figure, folder, main
+from proof.figure import Figure, folder, forked, main
 
 from penstock.text import window
 from penstock.text.window import Window
@@ -223,8 +222,8 @@ def measure(*, long: bool, seed: int) -> Figure:
     """Files whose pages tile them."""
     if long:
         parts = [_Part(seed + number, 25_000, 250) for number in range(20)]
-        with multiprocessing.get_context("fork").Pool(2) as pool:
-            wrong = [line for lines in pool.map(_wrong, parts, chunksize=1) for line in lines]
+        with forked(2) as pool:
+            wrong = [line for lines in pool.map(_wrong, parts) for line in lines]
     else:
         parts = [_Part(seed, 1_000, 25)]
         wrong = _wrong(parts[0])

@@ -9,13 +9,14 @@ import random
 import signal
 import subprocess
 import sys
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
 import pytest
 from proof.__main__ import RIGS, table
 from proof.faces import Answer, Direct, resident
-from proof.figure import REPOSITORY, SEED, Figure, folder
+from proof.figure import REPOSITORY, SEED, Figure, folder, forked
 from proof.hostile_tree import CANARY
 from proof.line_coverage import PYTEST, LineCoverage
 
@@ -475,6 +476,18 @@ with ProcessPoolExecutor(2) as pool:
     while not begun[0].done():  # a signal that comes just before a wait is seen only after it
         time.sleep(0.05)
 """
+
+
+def _killed(number: int) -> int:
+    if number:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_a_rig_does_not_wait_for_a_process_that_was_killed() -> None:
+    """Whatever killed it, out of memory or a person: its share of the work will never come."""
+    with forked(2) as pool, pytest.raises(BrokenProcessPool):
+        list(pool.map(_killed, range(4)))
 
 
 def test_a_rig_that_is_told_to_end_leaves_none_of_its_processes() -> None:
