@@ -423,7 +423,7 @@ penstock.graphs = (() => {
       canvas.replaceChildren(image);
       zoom(1);
       const boxes = wanted.size === 1 ? "1 box" : wanted.size + " boxes";
-      told.textContent = (state.center === null ? boxes : "Around " + graph.nodes[state.center].label + ": " + boxes) + (shown.left ? ", " + shown.left + " not drawn: less depth or fewer kinds show them" : "");
+      told.textContent = (state.center === null ? boxes : "Around " + graph.nodes[state.center].label + ": " + boxes) + (shown.left ? ", " + shown.left + " not drawn: " + (state.center === null ? "" : "less depth or ") + "fewer kinds show them" : "");
       depthTold.textContent = "Depth " + state.depth;
       less.disabled = state.depth <= 1;
       deeper.disabled = state.depth >= DEEPEST;
