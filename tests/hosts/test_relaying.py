@@ -112,6 +112,16 @@ def test_a_relay_that_a_person_wrote_stays_when_it_is_typed_again(machine: Machi
     assert machine.files() == between
 
 
+def test_a_relay_without_a_server_says_so(machine: Machine) -> None:
+    """Otherwise a person would not know whether it is there already; once it stands in front of one, nothing is said."""
+    said = "it has no MCP server of others for the relay to stand in front of"
+    machine.done("install", "cursor", "--mcp", "--yes")
+    assert said in machine.done("install", "cursor", "--relay", "--yes")
+    machine.write(".cursor/mcp.json", json.dumps({"mcpServers": {"plain": {"command": "npx", "args": ["y"]}}}))
+    assert said not in machine.done("install", "cursor", "--relay", "--yes")
+    assert said not in machine.done("install", "cursor", "--relay", "--yes")
+
+
 @pytest.mark.parametrize("form", ["json", "toml"])
 def test_the_relay_comes_and_goes_without_a_trace(form: Format) -> None:
     """Each server starts behind it with its own words and variables; nothing else differs, and every byte comes back."""

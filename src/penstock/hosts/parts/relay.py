@@ -56,10 +56,15 @@ def add(document: Document, host: HostConfig, reach: Reach, _known: Remembered, 
     notes: list[str] = []
     wanted: dict[Path, dict[str, Any]] = {}
     remote: list[Path] = []
-    for path, entry in servers(document, host):
-        name, words = str(path[-1]), command_line(entry)
-        if our_command(words, "mcp") is not None:
-            continue
+    theirs = [
+        (path, entry, words)
+        for path, entry in servers(document, host)
+        if our_command(words := command_line(entry), "mcp") is None
+    ]
+    if not theirs:
+        notes.append("it has no MCP server of others for the relay to stand in front of")
+    for path, entry, words in theirs:
+        name = str(path[-1])
         if (relay := our_command(words, "relay")) is not None:
             # A relay that a person wrote stays as it is.
             if is_renewed and _is_as_installed(relay) and (renewed := relay.started_by(reach.program)) != words:
