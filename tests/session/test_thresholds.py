@@ -288,3 +288,4 @@ def test_a_budget_fits_the_limits_to_its_window() -> None:
     assert session.state.limits.reserve_tokens == 4_000
     assert session.counter is CHARS
     assert Session(budget=Budget(16_000, 500)).state.limits.reserve_tokens == 500
+    assert Session(budget=16_000).state.limits == session.state.limits, "a number is the window, as for a plan"

@@ -39,13 +39,13 @@ from penstock.session.limits import PROFILES, Limits, Pressure, limits_of
 from penstock.session.loops import ALTERNATING, looping
 from penstock.session.state import TRANSITIONS, Boundary, Effect, State, Todo, after, diagram
 from penstock.session.steps import Ask, Await, Call, Compact, HandOff, Step, Stop, Summarise, Wait
+from penstock.text.allowance import Budget
 from penstock.wires import begin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from penstock.context.handoff import Handoff
-    from penstock.text.allowance import Budget
     from penstock.text.calls import Dialect
     from penstock.text.json_access import Json
     from penstock.text.tokens import TokenCounter
@@ -112,7 +112,7 @@ class Session:
         self,
         *,
         limits: Limits | None = None,
-        budget: Budget | None = None,
+        budget: Budget | int | None = None,
         wire: str = "openai-chat",
         system: Json = None,
         tools: Json = None,
@@ -125,8 +125,8 @@ class Session:
 
         Args:
             limits: rungs, window, errors and loops; None is the profile `default`.
-            budget: the window and the reply's reserve to scale `limits` to, and the counter; None keeps the window of `limits` and
-                estimates.
+            budget: the window and the reply's reserve to scale `limits` to, and the counter, or just the tokens of the window;
+                None keeps the window of `limits` and estimates.
             wire: the name of the provider's API, a key of `penstock.wires`: the form in which messages are kept.
             system: the instructions, in that wire's format; None for none.
             tools: the definitions of the tools, in that wire's format; None for none.
@@ -141,6 +141,7 @@ class Session:
         limits = limits or PROFILES["default"]
         self.counter: TokenCounter = ESTIMATOR
         if budget is not None:
+            budget = Budget(budget) if isinstance(budget, int) else budget
             limits = limits.scaled(budget.context_tokens, budget.reserve_tokens or None)
             self.counter = budget.counter or ESTIMATOR
         transcript = begin(wire, system=system, tools=tools)
