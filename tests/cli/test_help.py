@@ -206,6 +206,22 @@ def test_a_line_that_a_shell_wrote_out_is_told_in_short(
     assert "\x1b" not in err
 
 
+@pytest.mark.parametrize(
+    ("line", "flag"),
+    [
+        ("gateway --port 4000", "--listen"),
+        ("mcp --port 8000", "--http"),
+        ("fit request.json --max-tokens 8000", "--tokens"),
+        ("document . --output docs", "--out"),
+        ("view README.md --dir src", "--root"),
+    ],
+)
+def test_what_others_call_a_flag_leads_to_ours(line: str, flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Spelled alike were --otel, --reuse-port and --store."""
+    assert main(line.split()) == 2
+    assert f"Did you mean '{flag}'? Try: penstock" in capsys.readouterr().err
+
+
 def test_a_page_is_as_wide_as_the_terminal(tmp_path: Path) -> None:
     """A narrow terminal wraps text, but never an example."""
     narrow = on_terminal([*warm_penstock(), "read", "--help"], cwd=tmp_path, columns=50)[1]

@@ -245,8 +245,22 @@ def fail(
     return status
 
 
+_FLAGS_ELSEWHERE = {
+    "--cwd": ("--root",),
+    "--dir": ("--root",),
+    "--max-tokens": ("--tokens",),
+    "--output": ("--out", "--html"),
+    "--port": ("--listen", "--http"),
+}
+"""What other programs call a flag: where a command has one of ours, the ones that are merely spelled alike are not meant."""
+
+
 def misuse(error: click.ClickException) -> str:
     """Return click's message about a mistyped line as one line that ends as a sentence does; click lists choices one a line."""
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        own = {option for param in error.ctx.command.params for option in param.opts}
+        if meant := [flag for flag in _FLAGS_ELSEWHERE.get(error.option_name, ()) if flag in own]:
+            return f"{error.message} Did you mean '{meant[0]}'?"
     return _sentence(escape.shorten(escape.show(" ".join(error.format_message().split()))[0], _MISUSE_BYTES))
 
 
