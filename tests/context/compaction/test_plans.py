@@ -386,3 +386,11 @@ def test_what_is_no_transcript_budget_or_strategy_is_named(talk: Any, budget: An
     """A plan prints its strategies by their names, and messages are what a program has."""
     with pytest.raises(CallerError, match=said):
         plan(talk, budget, strategies)
+
+
+def test_a_store_in_place_of_a_function_is_told_how_to_be_used() -> None:
+    """A program has a store, and thinks of it first."""
+    talk = load(HELLO, "openai-chat")
+    passed: Any = object()
+    with pytest.raises(CallerError, match=r"lambda content, name: store\.put\(content\.encode\(\), name=name\)"):
+        apply(talk, plan(talk, 100), passed)

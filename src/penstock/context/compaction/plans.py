@@ -163,8 +163,13 @@ def apply(
             needs only one transaction. It takes precedence over `keep`.
 
     Raises:
-        CallerError: for a plan of another transcript, or of this one before it grew or was edited.
+        CallerError: for a plan of another transcript, or of this one before it grew or was edited, and for a `keep` that is no
+            function, such as a store.
     """
+    if keep is not None and not callable(keep):
+        raise CallerError(
+            "keep is a function that returns a handle, such as lambda content, name: store.put(content.encode(), name=name)"
+        )
     if plan.entries != len(transcript.entries):
         raise CallerError(f"this plan is for a transcript of {plan.entries} entries, not of {len(transcript.entries)}")
     if plan.steps and plan.edits != len(transcript.edits):
