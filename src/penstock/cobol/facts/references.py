@@ -154,7 +154,7 @@ class References:
                 if argument:
                     # The program called by LINK uses the same storage.
                     shared = PASS if block.command.name == "LINK" and option == "COMMAREA" else NONE
-                    self._argument(argument, role_of_option(block.command.name, option), block, shared)
+                    self._argument(argument, role_of_option(block.command, option), block, shared)
         elif kind.startswith("SQL"):
             reads, writes_ = host_variables(block.exec.text)
             # A stored procedure may change its arguments.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .code import ReadStatement
+    from .execs import ExecCommand
 
 # Bits: BOTH is READ | WRITE. An item passed by reference may be written by another program, but this one does not write it.
 READ, WRITE, BOTH, PASS, NONE = 1, 2, 3, 4, 0
@@ -113,7 +114,7 @@ ROLES_BEHIND = {"MODIFY": READ, "INQUIRE": WRITE, "DISPLAY": READ, "ON EXCEPTION
 """By verb: the role of what follows an operand, regardless of the role of that operand."""
 
 # Options of CICS commands that return data; the argument of any other is read.
-_CICS_WRITES_ALWAYS = frozenset({"INTO", "SET", "RESP", "RESP2", "NUMITEMS", "NUMREC", "RETCODE"})
+_CICS_WRITES_ALWAYS = frozenset({"INTO", "SET", "RESP", "RESP2", "NUMITEMS", "NUMREC", "RETCODE", "STATE"})
 _CICS_WRITES = {
     "ASKTIME": {"ABSTIME"},
     "FORMATTIME": vocabulary("""
@@ -138,13 +139,25 @@ _CICS_WRITES = {
     "DOCUMENT CREATE": {"DOCTOKEN", "DOCSIZE"},
     "DOCUMENT INSERT": {"DOCSIZE"},
     "DOCUMENT RETRIEVE": {"LENGTH"},
-    "WEB OPEN": {"SESSTOKEN"},
+    "DUMP": {"DUMPID"},
+    "GETNEXT": {"ACTIVITY", "CONTAINER", "EVENT", "PROCESS"},
+    "LOAD": {"ENTRY", "FLENGTH", "LENGTH"},
+    "SPOOLREAD": {"TOFLENGTH"},
+    "STARTBROWSE": {"BROWSETOKEN"},
+    "WEB CONVERSE": {"BODYCHARSET", "MEDIATYPE", "STATUSCODE", "STATUSLEN", "STATUSTEXT", "TOLENGTH"},
+    "WEB EXTRACT": vocabulary("""
+    HOST HOSTLENGTH HOSTTYPE HTTPMETHOD HTTPVERSION METHODLENGTH PATH PATHLENGTH PORTNUMBER QUERYSTRING QUERYSTRLEN REALM REALMLEN
+    REQUESTTYPE SCHEME URIMAP VERSIONLEN
+"""),
+    "WEB OPEN": {"HTTPRNUM", "HTTPVNUM", "SESSTOKEN"},
+    "WEB PARSE": vocabulary("HOST HOSTLENGTH HOSTTYPE PATH PATHLENGTH PORTNUMBER QUERYSTRING QUERYSTRLEN SCHEMENAME"),
     "WEB READ": {"VALUE", "VALUELENGTH"},
     "WEB READNEXT": {"HTTPHEADER", "FORMFIELD", "QUERYPARM", "NAMELENGTH", "VALUE", "VALUELENGTH"},
-    "WEB RECEIVE": {"LENGTH"},
+    "WEB RECEIVE": {"BODYCHARSET", "LENGTH", "MEDIATYPE", "STATUSCODE", "STATUSLEN", "STATUSTEXT", "TYPE"},
+    "WRITE OPERATOR": {"REPLY", "REPLYLENGTH"},
     **dict.fromkeys(
-        ("VERIFY", "CHANGE"),
-        vocabulary("CHANGETIME DAYSLEFT ESMREASON ESMRESP EXPIRYTIME INVALIDCOUNT LASTUSETIME"),
+        ("VERIFY", "CHANGE", "SIGNON"),
+        vocabulary("CHANGETIME DAYSLEFT ESMREASON ESMRESP EXPIRYTIME INVALIDCOUNT LANGINUSE LASTUSETIME NATLANGINUSE"),
     ),
     "RUN": {"CHILD"},
     "FETCH": {"ANY", "CHANNEL", "COMPSTATUS", "ABCODE"},
@@ -153,8 +166,13 @@ _CICS_WRITES = {
     "SPOOLOPEN OUTPUT": {"TOKEN"},
 }
 _CICS_WRITES_ALL = frozenset({"ASSIGN", "ADDRESS", "EXTRACT", "INQUIRE"})
+_CICS_ASKS = frozenset({"CONVID", "MAXPROCLEN", "SESSION", "SESSTOKEN", "USING"})
+"""What the commands that return everything else read: the conversation of EXTRACT, the source of ADDRESS SET."""
 _CICS_CHANGES = frozenset(
-    {"LENGTH", "FLENGTH", "TOLENGTH", "TOFLENGTH", "NAMELENGTH", "VALUELENGTH", "RIDFLD", "FIELD"}
+    {
+        *("LENGTH", "FLENGTH", "TOLENGTH", "TOFLENGTH", "NAMELENGTH", "VALUELENGTH", "RIDFLD", "FIELD"),
+        *("HOSTLENGTH", "METHODLENGTH", "PATHLENGTH", "QUERYSTRLEN", "REALMLEN", "STATUSLEN", "VERSIONLEN"),
+    }
 )
 """Of the options that return data, those that also pass it: lengths, the key of a browse, what BIF DEEDIT edits."""
 
@@ -199,9 +217,15 @@ def indicators_at(keys: Sequence[str]) -> int:
     return next(places, len(keys))
 
 
-def role_of_option(command: str, option: str) -> int:
+def role_of_option(command: ExecCommand, option: str) -> int:
     """Return the role of the argument of an option of a CICS or DL/I command; anything in its parentheses is read."""
-    is_any = command.partition(" ")[0] in _CICS_WRITES_ALL and option not in {"RESP", "NOHANDLE"}
-    if not is_any and option not in _CICS_WRITES_ALWAYS and option not in _CICS_WRITES.get(command, ()):
+    verb = command.name.partition(" ")[0]
+    is_any = verb in _CICS_WRITES_ALL and option not in _CICS_ASKS
+    if verb == "INQUIRE" and option == command.options[0][0]:
+        # The name of the resource; with NEXT, the place for the name of the next one.
+        is_any = command.has("NEXT")
+    if option == "ITEM" and command.has("REWRITE"):
         return READ
-    return BOTH if option in _CICS_CHANGES else WRITE
+    if not is_any and option not in _CICS_WRITES_ALWAYS and option not in _CICS_WRITES.get(command.name, ()):
+        return READ
+    return BOTH if option in _CICS_CHANGES and verb not in {"LOAD", "SPOOLREAD"} else WRITE
