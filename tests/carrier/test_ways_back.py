@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.cli.screens import typed
 
-from penstock import CallerError, execute, ways_back
+from penstock import CallerError, execute, ways_back, wrap_tool
 from penstock.call import Call
 from penstock.carrier.ways_back import call_syntax
 from penstock.models import call, say
@@ -186,3 +186,28 @@ def test_our_own_are_found_under_any_prefix(names: tuple[str, ...], prefix: str)
     """Both are found, or one by its own name if a host lets no other through."""
     tools = [{"name": name, "input_schema": {"type": "object"}} for name in names]
     assert call_syntax({"tools": tools}, "anthropic") == mcp(prefix)
+
+
+def test_what_a_wrapped_tool_cuts_is_read_back_even_after_another_cut(store: Store) -> None:
+    """The notice of the tool itself names the two tools too, and stays among the first lines when a request is made to fit."""
+    back = ways_back("openai-chat", store)
+    shown = wrap_tool(lambda: FLOOD, "list_all", store=store, dialect=back.dialect)()
+    assert "ctx_find(handle=" in shown
+
+    def model(body: Any) -> Any:
+        whole = re.findall(r'ctx_find\(handle=\\"([^\\]+)', json.dumps(body["messages"]))
+        return (
+            say("found")
+            if "module_17123" in str(body["messages"])
+            else call("ctx_find", handle=whole[-1], pattern="^17123:")
+        )
+
+    request: Any = flooded("openai-chat", tools=list(back.definitions))
+    request["messages"][-1]["content"] = shown
+    with LoopbackProvider("openai-chat", 6_000, policy=model) as provider:
+        first = execute(provider.send, request, wire="openai-chat", window_tokens=6_000, store=store)
+        asked = first.response["choices"][0]["message"]
+        answers = back.answer_all(first.response)
+    assert first.tokens_reduced > 0, "the shown part was cut once more"
+    assert asked["tool_calls"]
+    assert "module_17123" in answers[0]["content"]

@@ -72,6 +72,11 @@ class WaysBack:
         """The names of the two tools."""
         return tuple(tool.name for tool in self._offered)
 
+    @property
+    def dialect(self) -> Dialect:
+        """The syntax in which a notice names the two tools, for `wrap_tool` and `guard_output` in the same program."""
+        return self._tools.dialect
+
     def is_own(self, call: Any) -> bool:
         """Return whether a call, as an answer of this wire holds it, is for one of the two tools."""
         return any(made.name in self.names for made in self._calls_of(call))
