@@ -76,6 +76,8 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
         READ,
         {"INTO": WRITE, "DELIMITER": WRITE, "COUNT": WRITE, "POINTER": BOTH, "TALLYING": BOTH, "OVERFLOW": NONE},
     ),
+    "EXAMINE": (READ, {"TALLYING": READ, "REPLACING": READ}),
+    "TRANSFORM": (BOTH, {"FROM": READ, "TO": READ}),
     "INSPECT": (READ, {"TALLYING": BOTH, "FOR": READ, "REPLACING": READ, "CONVERTING": READ}),
     "PERFORM": (
         READ,
@@ -89,7 +91,13 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     "ENTER": (NONE, _PASSING),
     "INVOKE": (READ, {"USING": PASS, "REFERENCE": PASS, "CONTENT": READ, "VALUE": READ, "RETURNING": WRITE}),
     "SEARCH": (READ, {"VARYING": BOTH, "AT": NONE}),
-    "SORT": (READ, {"KEY": READ, "USING": NONE, "GIVING": NONE, "INPUT": NONE, "OUTPUT": NONE}),
+    "SORT": (
+        BOTH,
+        {
+            **dict.fromkeys(("ASCENDING", "DESCENDING", "KEY"), READ),
+            **dict.fromkeys(("USING", "GIVING", "INPUT", "OUTPUT"), NONE),
+        },
+    ),
     "MERGE": (NONE, {"KEY": READ, "USING": NONE, "GIVING": NONE, "OUTPUT": NONE}),
     "GO TO": (NONE, {"ON": READ, "DEPENDING": READ}),
     "XML GENERATE": (WRITE, {"FROM": READ, "COUNT": WRITE}),
@@ -110,7 +118,10 @@ _ROLES: dict[str, tuple[int, dict[str, int]]] = {
     **dict.fromkeys(vocabulary("ALTER OPEN USE ENTRY COPY EXIT CONTINUE NEXT REPLACE NOTE"), (NONE, {})),
 }
 _INDICATORS = frozenset({"INDICATOR", "INDICATORS", "INDIC"})
-ROLES_BEHIND = {"MODIFY": READ, "INQUIRE": WRITE, "DISPLAY": READ, "ON EXCEPTION": READ}
+ROLES_BEHIND = {
+    **dict.fromkeys(("MODIFY", "DISPLAY", "ON EXCEPTION", "XML GENERATE", "JSON GENERATE"), READ),
+    "INQUIRE": WRITE,
+}
 """By verb: the role of what follows an operand, regardless of the role of that operand."""
 
 # Options of CICS commands that return data; the argument of any other is read.
@@ -184,6 +195,13 @@ def roles_of(said: ReadStatement) -> tuple[int, dict[str, int]]:
     if said.verb in {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE"} and "GIVING" in keys:
         # With GIVING, the item after TO, FROM or INTO is only read; only the items of GIVING are written.
         switches = {word: READ if role == BOTH else role for word, role in switches.items()}
+    elif said.verb == "SET" and keys[1:2] == ("ENVIRONMENT",) and keys[2:3] != ("TO",):
+        # The name of a variable of the environment, and its value.
+        start = READ
+    elif said.verb == "ALLOCATE" and "CHARACTERS" in keys:
+        start = READ
+    elif said.verb == "EXAMINE" and "REPLACING" in keys:
+        start = BOTH
     elif said.verb == "SET" and ("UP" in keys or "DOWN" in keys):
         # SET IX UP BY 1 reads the old value.
         start = BOTH
