@@ -464,6 +464,25 @@ def test_tables_are_read_where_their_cursor_is_fetched() -> None:
     assert (table.resource, table.kind, table.read, table.delete) == ("T1", "table", (5, 6), (7,))
 
 
+@pytest.mark.parametrize(
+    ("statement", "deeds"),
+    [
+        ("INSERT INTO T1 SELECT A FROM T2 WHERE K IN (SELECT K FROM T3)", {"create"}),
+        ("UPDATE T1 SET A = (SELECT B FROM T2) WHERE K IN (SELECT K FROM T3)", {"update"}),
+        ("DELETE FROM T1 WHERE K IN (SELECT K FROM T2, T3)", {"delete"}),
+        ("MERGE INTO T1 USING (SELECT K FROM T2, T3) S ON T1.K = S.K", {"create", "update"}),
+    ],
+)
+def test_a_statement_changes_its_own_table_and_reads_those_of_its_queries(statement: str, deeds: set[str]) -> None:
+    """INSERT INTO T1 SELECT … FROM T2 creates rows of T1 alone; T2 is an input, and no output."""
+    found = ran(f"EXEC SQL {statement} END-EXEC")
+    ways = ("create", "read", "update", "delete")
+    done = {one.resource: {way for way in ways if getattr(one, way)} for one in found.crud}
+    assert done == {"T1": deeds, "T2": {"read"}, "T3": {"read"}}
+    assert [one.name for one in found.inputs] == ["T2", "T3"]
+    assert [one.name for one in found.outputs] == ["T1"]
+
+
 def test_an_include_is_a_copybook_and_no_operation() -> None:
     """EXEC SQL INCLUDE copies source."""
     found = ran("EXEC SQL INCLUDE DCLT1 END-EXEC")

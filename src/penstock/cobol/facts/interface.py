@@ -162,14 +162,14 @@ def _of_sql(found: InterfaceOperations) -> Iterator[_Deed]:
     # A FETCH names only the cursor; the tables are in its DECLARE.
     cursors = {key(one.cursor): one.tables for one in found.sql if one.operation == "DECLARE CURSOR" and one.cursor}
     for one in found.sql:
-        for prepared in one.prepared:
-            for table in prepared.tables:
-                for deed in _SQL_DEEDS.get(prepared.operation, ()):
-                    yield "table", table, deed, one.line
         tables = cursors.get(key(one.cursor), ()) if one.operation == "FETCH" and one.cursor else one.tables
-        for table in tables if not one.prepared else ():
-            for deed in _SQL_DEEDS.get(one.operation, ()):
-                yield "table", table, deed, one.line
+        said = [(made.operation, made.tables) for made in one.prepared] or [(one.operation, tables)]
+        for operation, named in said:
+            deeds = _SQL_DEEDS.get(operation, ())
+            # The first table is the one that is changed; those in sub-selects, and after the USING of a MERGE, are read.
+            for at, table in enumerate(named):
+                for deed in deeds if not at else deeds and ("read",):
+                    yield "table", table, deed, one.line
 
 
 def _of_dli(found: InterfaceOperations) -> Iterator[_Deed]:
