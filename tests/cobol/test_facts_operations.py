@@ -431,6 +431,13 @@ SQL = {
         ("X",),
     ),
     "INSERT INTO T1 (A) WITH W AS (SELECT B FROM T2) SELECT B FROM W": ("INSERT", ("T1", "T2"), None, (), ()),
+    "SELECT A FROM T1 X LEFT JOIN T2 ON F(X.A, 1) = T2.B, T3 JOIN T4 USING (A, B), T5 WHERE A IN (B, C)": (
+        "SELECT",
+        ("T1", "T2", "T3", "T4", "T5"),
+        None,
+        (),
+        (),
+    ),
     "INSERT INTO =T1 VALUES (:X)": ("INSERT", ("=T1",), None, ("X",), ()),
     "WHENEVER SQLERROR GO TO MAIN": ("WHENEVER SQLERROR", (), None, (), ()),
     "WHENEVER NOT FOUND PERFORM :MAIN": ("WHENEVER NOT FOUND", (), None, (), ()),

@@ -27,8 +27,7 @@ _NOT_A_TABLE = frozenset(
     {"SELECT", "LATERAL", "TABLE", "FINAL", "OLD", "NEW", "DESCRIPTOR", "VALUES", "SET", "OF", "WHERE", "CURRENT"}
 )
 _CLAUSES = vocabulary("""
-    WHERE ORDER GROUP HAVING FOR UNION EXCEPT INTERSECT SET VALUES ON FETCH WITH INNER LEFT RIGHT FULL CROSS
-    JOIN OPTIMIZE QUERYNO USING
+    WHERE ORDER GROUP HAVING FOR UNION EXCEPT INTERSECT SET VALUES FETCH WITH OPTIMIZE QUERYNO
 """)
 _TABLE_VERBS = frozenset(
     {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK", "TRUNCATE", "WITH", "VALUES", "REFRESH"}
@@ -196,8 +195,8 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
     """Return the tables that a statement names, each once, as written."""
     found: dict[str, str] = {}
     common = _common(upper) if "WITH" in upper else set()
-    # In FROM a, b another table follows the comma; elsewhere it does not. `listing` is that state: a clause ends it, and
-    # parentheses, around a query or arguments, have their own.
+    # In FROM a, b JOIN c ON …, d another table follows each comma; elsewhere it does not. `listing` is that state: a clause
+    # ends it, and parentheses, around a query or arguments, have their own.
     listing = False
     around: list[bool] = []
     for at, word in enumerate(upper):
@@ -223,7 +222,7 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
         elif word == ")":
             listing = around.pop() if around else False
         elif starts or (listing and before == ","):
-            listing = before in {"FROM", ","}
+            listing = before in {"FROM", "JOIN", ","}
             if (
                 word not in _NOT_A_TABLE
                 and word[0] not in ":'0123456789?"
