@@ -2000,6 +2000,23 @@ def test_a_host_variable_is_the_item_of_its_group_and_its_indicator_none(value: 
     }
 
 
+@pytest.mark.proves("C-16")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        ("INSERT INTO T1 (K) VALUES (:A)", "RETURNING ID INTO :B"),
+        ("SELECT ID INTO :B FROM FINAL TABLE", "(INSERT INTO T1 (K) VALUES (:A))"),
+    ],
+)
+def test_a_change_that_returns_its_row_writes_the_table_and_fills_the_variable(statement: tuple[str, str]) -> None:
+    """What INTO names receives from the table; it is not stored there."""
+    lines = (f"    EXEC SQL {statement[0]}", f"           {statement[1]} END-EXEC.")
+    text = sources.program(*lines, name="P", data=("01  A PIC X.", "01  B PIC X."))
+    drawn = graph_of({"p.cbl": text.encode()}).drawn
+    found = {f"{edge.source.name} {edge.verb} {edge.target.name}" for edge in drawn if "T1" in str(edge)}
+    assert found == {"P writes T1", "P.A moves to T1", "T1 moves to P.B"}
+
+
 def test_copied_paragraphs_perform_and_go_to_each_other() -> None:
     """Edges between copied paragraphs are edges of the program; a section leads to its first paragraph."""
     main = sources.program(

@@ -40,6 +40,9 @@ _OF_STRINGS = vocabulary("TRIM EXTRACT SUBSTRING STRIP OVERLAY LTRIM RTRIM")
 """The functions that have a FROM among their arguments."""
 _PARTING = frozenset({";", "BEGIN", "THEN", "ELSE", "LOOP", "DECLARE"})
 """The words that separate the statements of a PL/SQL block."""
+_CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
+_STATES = frozenset({"FINAL", "NEW", "OLD"})
+"""The words before TABLE in a query of the rows that a statement changes."""
 _TWO_WORDS = frozenset(
     {"ALTER", "CREATE", "DROP", "COMMENT", "GRANT", "REVOKE", "SET", "ALLOCATE", "ASSOCIATE", "EXECUTE", "BEGIN", "END"}
 )
@@ -184,16 +187,19 @@ def _fetched(words: list[str], upper: list[str]) -> str | None:
 
 
 def _verb(upper: list[str]) -> str:
-    """Return the verb of a statement; after WITH, the first one outside of parentheses."""
+    """Return the verb of a statement: in `FROM FINAL TABLE (INSERT …` that one, and after WITH the first outside of parentheses."""
+    for at in range(2, len(upper) - 1):
+        if upper[at] == "(" and upper[at - 1] == "TABLE" and upper[at - 2] in _STATES and upper[at + 1] in _CHANGES:
+            return upper[at + 1]
     if upper[0] != "WITH":
         return upper[0]
-    verbs = {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"}
-    return next((word for _, word in outermost(upper) if word in verbs), "SELECT")
+    return next((word for _, word in outermost(upper) if word == "SELECT" or word in _CHANGES), "SELECT")
 
 
 def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
-    """Return the tables that a statement names, each once, as written."""
+    """Return the tables that a statement names, each once, as written: first the one that it changes, if it does."""
     found: dict[str, str] = {}
+    changed = ""
     common = _common(upper) if "WITH" in upper else set()
     # In FROM a, b JOIN c ON …, d another table follows each comma; elsewhere it does not. `listing` is that state: a clause
     # ends it, and parentheses, around a query or arguments, have their own.
@@ -201,10 +207,7 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
     around: list[bool] = []
     for at, word in enumerate(upper):
         before = upper[at - 1] if at else ""
-        starts = before in _BEFORE_TABLE and (
-            before != "INTO"
-            or (upper[0] in {"INSERT", "MERGE", "WITH"} and at >= 2 and upper[at - 2] in {"INSERT", "MERGE"})
-        )
+        starts = before in _BEFORE_TABLE and (before != "INTO" or (at >= 2 and upper[at - 2] in {"INSERT", "MERGE"}))
         if before == "UPDATE" and at > 1 and upper[at - 2] in {"FOR", "AND"}:
             starts = False  # FOR UPDATE OF
         # USING names a table only in MERGE; elsewhere it names host variables or join columns.
@@ -230,8 +233,12 @@ def _tables(words: list[str], upper: list[str]) -> tuple[str, ...]:
                 and any(map(str.isalnum, word))
             ):
                 found.setdefault(word, words[at])
+                is_changed = before in {"INTO", "UPDATE"} or (before == "FROM" and upper[at - 2] == "DELETE")
+                changed = changed or (word if is_changed else "")
         elif word in _CLAUSES:
             listing = False
+    if changed:
+        found = {changed: found[changed], **found}
     return tuple(name.strip('"') for name in found.values())
 
 

@@ -112,8 +112,10 @@ def _sql(one: SqlOperation, cursors: dict[str, SqlOperation], program: DrawnProg
             why = "" if own is not None and len(own) == 1 and asked.is_sure else several
             for table in of:
                 yield EstateEdge(table, "moves to", field, "may" if why else "is", cited, why)
-    elif one.operation in {"INSERT", "UPDATE", "MERGE"} and tables:
-        sent = _sent(one)
+    elif one.operation in {"INSERT", "UPDATE", "DELETE", "MERGE"} and tables:
+        for field in filter(None, _fields(one.writes, indicators, program)):
+            yield EstateEdge(tables[0], "moves to", field, "is", cited)
+        sent = _sent(one) if one.operation != "DELETE" else ()
         certainty: Certainty = "is" if one.operation != "MERGE" else "may"
         why = "" if certainty == "is" else "a MERGE takes some values to compare with"
         for field in filter(None, _fields(sent, indicators, program)):
@@ -176,10 +178,11 @@ def _named_at(values: Iterable[Resolved], program: DrawnProgram) -> Iterator[Cit
 
 
 def _sent(one: SqlOperation) -> tuple[str, ...]:
-    """Return the host variables whose values a statement stores: those after WHERE only select."""
+    """Return the host variables whose values a statement stores: those after WHERE only select, and RETURNING fills others."""
     text = _LITERAL.sub("''", dotted(one.text))
     where = _WHERE.search(text)
-    return tuple(dict.fromkeys(_NAMES.findall(text[: where.start()] if where else text)))
+    names = dict.fromkeys(_NAMES.findall(text[: where.start()] if where else text))
+    return tuple(name for name in names if name in one.reads)
 
 
 def _fields(names: Sequence[str], indicators: set[str], program: DrawnProgram) -> Iterator[NodeId | None]:
