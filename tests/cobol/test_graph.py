@@ -2467,6 +2467,26 @@ def test_a_call_says_how_many_arguments_it_passes_if_the_program_takes_another_n
     assert calls == {("B", "is", "line 6 passes 1 and it takes 2"), ("C", "is", ""), ("D", "is", "")}
 
 
+@pytest.mark.proves("C-16")
+def test_nothing_performs_an_event_procedure_wherever_it_is() -> None:
+    """The system runs it; that a copybook names it and does not hold it says nothing of the program of this name, which does."""
+    main = sources.fixed("PROGRAM-ID. WIN.", "PROCEDURE DIVISION.", "MAIN.", "    PERFORM SHOW-IT.", "    GOBACK.")
+    window = sources.fixed(
+        "SHOW-IT.", "    DISPLAY STANDARD WINDOW", "    EVENT PROCEDURE WIN-EVENT.", "    PERFORM TELL-IT."
+    )
+    graph = graph_of(
+        {
+            "win.cbl": (main + sources.fixed('COPY "win.cpy".', 'COPY "ran.cpy".')).encode(),
+            "win.cpy": window.encode(),
+            "ran.cpy": sources.fixed("WIN-EVENT.", "    CONTINUE.").encode(),
+        }
+    )
+    performed = {
+        (edge.source.name, edge.target.name, edge.certainty) for edge in graph.edges() if edge.verb == "performs"
+    }
+    assert performed == {("WIN.MAIN", "WIN.SHOW-IT", "is"), ("WIN.SHOW-IT", "WIN.TELL-IT", "unknown")}
+
+
 @pytest.mark.proves("C-17")
 def test_programs_that_call_each_other_in_a_row_take_memory_by_their_number() -> None:
     """The calls that lead to each are kept as a step behind the one before, not as a list of all."""

@@ -43,6 +43,8 @@ _ON_EVENT = {
     "WHENEVER": "where a statement of SQL ends so",
     "ALTER": "once ALTER was executed",
 }
+# Declaratives and the event procedures of controls: nothing in the program performs them.
+_BY_SYSTEM = frozenset({"USE", EVENT})
 _IDS = frozenset({"CLASS-ID", "METHOD-ID"})
 _OfItem = TypeVar("_OfItem", "PartUse", "ApartUses", "Comparison", "StatedLength")
 _LINE, _COPYBOOK = attrgetter("line"), attrgetter("copybook")
@@ -317,13 +319,12 @@ class _Drawing:
                 citations = self._cite(line, copybook, self._ends.get(line, 0))
                 if outside.copybook is not None:
                     self._led(source, via, target, citations, f"it is in {outside.copybook}")
-                else:
+                elif via not in _BY_SYSTEM:
                     self._add(source, _leads(via), target, "unknown", citations, self._missing)
 
     def _led(self, source: NodeId, via: str, target: NodeId, citations: tuple[CitedLine, ...], where: str = "") -> None:
         """Add a transfer of control from one paragraph to another."""
-        # The system runs declaratives and the event procedures of controls: nothing in the program performs them.
-        if via not in {"USE", EVENT}:
+        if via not in _BY_SYSTEM:
             why = _ON_EVENT.get(via.partition(" ")[0], "")
             self._add(source, _leads(via), target, "may" if why else "is", citations, why or where)
 
