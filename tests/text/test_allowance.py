@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from penstock import Allowance, CallerError
+from penstock import Allowance, Budget, CallerError
+from penstock.compaction import plan
+from penstock.guard import fit
+from penstock.guard.output import TurnBudget
+from penstock.overflow import Overflow
+from penstock.recovery import recover
+from penstock.session import Session
 from penstock.text import notices
 from penstock.text.tokens import Tokens
+from penstock.transcript import load
 
 pytestmark = pytest.mark.proves("LAW-Allowance")
 
@@ -48,3 +57,23 @@ def test_what_an_answer_takes_is_named_with_room_for_its_numbers() -> None:
     """With more room, numbers in its header may have a digit more: an eighth above the shortest size."""
     said = notices.over_allowance(Allowance.chars(10), 80)
     assert said == f"The answer does not fit in {Allowance.chars(10)}: it takes at least 90."
+
+
+@pytest.mark.parametrize("wrong", [-1, 1e4, "16k", True, Budget("16k"), Budget(9, -1)])  # type: ignore[arg-type]
+def test_a_budget_is_a_whole_number_of_tokens(wrong: Any) -> None:
+    """A plan, a cure and a session are told so in the same words, whether it is the window or a budget of it."""
+    sent = load([{"role": "user", "content": "Go on."}], "openai-chat")
+    for use in (
+        lambda: plan(sent, wrong),
+        lambda: recover(sent, Overflow(kind="context_input"), wrong),
+        lambda: Session(budget=wrong),
+    ):
+        with pytest.raises(CallerError, match="whole number of tokens from 0 on"):
+            use()
+
+
+def test_a_size_is_no_allowance() -> None:
+    """Without its unit a size may be characters or tokens; whoever passes one is told what to pass."""
+    for use in (lambda: fit("text", 5_000), lambda: TurnBudget(5_000)):  # type: ignore[arg-type]
+        with pytest.raises(CallerError, match=r"Allowance\.chars"):
+            use()

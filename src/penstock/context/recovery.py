@@ -136,7 +136,7 @@ def recover(
         dialect: the call syntax in which stubs name the way back.
         kept: results that stay as they are, each by its message and its call.
     """
-    budget = Budget(budget) if isinstance(budget, int) else budget
+    budget = Budget.of(budget)
     sized = Sized(transcript, budget.counter or ESTIMATOR)
     attempt = Attempt(sized=sized, overflow=overflow, reserve_tokens=budget.reserve_tokens)
     situation = Situation(

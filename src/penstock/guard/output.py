@@ -436,7 +436,7 @@ class TurnBudget:
     """
 
     def __init__(self, allowance: Allowance, *, store: Store | None = None, dialect: Dialect | None = None) -> None:
-        self.allowance = allowance
+        self.allowance = fitting.checked(allowance)
         self._store = store
         self._dialect = dialect
         self._spent = 0

@@ -141,7 +141,7 @@ class Session:
         limits = limits or PROFILES["default"]
         self.counter: TokenCounter = ESTIMATOR
         if budget is not None:
-            budget = Budget(budget) if isinstance(budget, int) else budget
+            budget = Budget.of(budget)
             limits = limits.scaled(budget.context_tokens, budget.reserve_tokens or None)
             self.counter = budget.counter or ESTIMATOR
         transcript = begin(wire, system=system, tools=tools)

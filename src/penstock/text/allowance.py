@@ -81,6 +81,24 @@ class Budget(NamedTuple):
     `penstock.tokens`.
     """
 
+    @classmethod
+    def of(cls, window: Budget | int) -> Budget:
+        """Return a budget for a window of so many tokens; a budget as it is.
+
+        Args:
+            window: a budget, or just its window.
+
+        Raises:
+            CallerError: for anything else, and for tokens that are no whole number from 0 on.
+        """
+        made = window if isinstance(window, Budget) else cls(window)
+        for tokens in (made.context_tokens, made.reserve_tokens):
+            if type(tokens) is not int or tokens < 0:
+                raise CallerError(
+                    f"A budget is a whole number of tokens from 0 on, or a Budget of such, not {tokens!r}."
+                )
+        return made
+
     @property
     def input_tokens(self) -> int:
         """The tokens left for the request itself; never below 0."""

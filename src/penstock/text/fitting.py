@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import CallerError
 from penstock.text import escape, json_records, stand_ins
+from penstock.text.allowance import Allowance
 from penstock.text.calls import PYTHON, Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from penstock.text.allowance import Allowance
     from penstock.text.calls import Dialect
 
 # A counter in the allowance takes precedence.
@@ -128,7 +128,7 @@ def fit(
         The text that fits, which knows what it was cut from.
 
     Raises:
-        CallerError: for an unknown `keep`.
+        CallerError: for an unknown `keep`, or an allowance that is none.
     """
     keep = Keep(keep)
     tokens = counter_of(allowance, chars_per_token)
@@ -276,9 +276,16 @@ def measure(text: str, tokens: Callable[[str], int]) -> Whole:
     return Whole(len(text), size, text.count("\n") + (bool(text) and not text.endswith("\n")), tokens(text))
 
 
+def checked(allowance: Allowance) -> Allowance:
+    """Return an allowance, or raise `CallerError` for another value: the size alone is what a caller thinks of first."""
+    if not isinstance(allowance, Allowance):
+        raise CallerError(f"An allowance is a size with its unit, such as Allowance.chars(5_000), not {allowance!r}.")
+    return allowance
+
+
 def counter_of(allowance: Allowance, chars_per_token: float = CHARS_PER_TOKEN) -> Callable[[str], int]:
     """Return how tokens are counted for notices: by the allowance's counter, else by characters."""
-    counter = allowance.counter
+    counter = checked(allowance).counter
     if counter is not None:
         return lambda text: counter.count(text).tokens
     return lambda text: int(len(text) / chars_per_token)

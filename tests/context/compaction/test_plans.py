@@ -378,7 +378,7 @@ HELLO: list[Any] = [{"role": "user", "content": "hi"}]
     ("talk", "budget", "strategies", "said"),
     [
         (HELLO, 100, [Clear()], "not for list: make one by transcript.load"),
-        (load(HELLO, "openai-chat"), 1e4, [Clear()], "a budget is a whole number of tokens"),
+        (load(HELLO, "openai-chat"), 1e4, [Clear()], "A budget is a whole number of tokens"),
         (load(HELLO, "openai-chat"), 100, ["clear"], "such as Clear.. or Spans.., not 'clear'"),
     ],
 )

@@ -108,9 +108,7 @@ def plan(
         raise CallerError(
             f"a plan is for a transcript, not for {type(transcript).__name__}: make one by transcript.load(messages, wire)"
         )
-    budget = Budget(budget) if isinstance(budget, int) else budget
-    if not isinstance(budget, Budget):
-        raise CallerError(f"a budget is a whole number of tokens or a Budget, not {budget!r}")
+    budget = Budget.of(budget)
     for strategy in strategies:
         if isinstance(strategy, str):
             raise CallerError(f"a strategy is a value such as Clear() or Spans(), not {strategy!r}")
