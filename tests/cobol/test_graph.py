@@ -2487,6 +2487,30 @@ def test_nothing_performs_an_event_procedure_wherever_it_is() -> None:
     assert performed == {("WIN.MAIN", "WIN.SHOW-IT", "is"), ("WIN.SHOW-IT", "WIN.TELL-IT", "unknown")}
 
 
+@pytest.mark.proves("C-16")
+def test_a_rename_names_the_first_and_the_last_item_that_it_covers() -> None:
+    """Of two programs with one name, each has its own items."""
+    data = (
+        "01  R.",
+        "    05  A PIC X.",
+        "    05  B PIC X.",
+        "    05  C PIC X.",
+        "66  AC RENAMES A THRU C.",
+        "66  B2 RENAMES B.",
+    )
+    text = sources.program("    GOBACK.", data=data).encode()
+    found = {
+        (edge.source.name, edge.target.name)
+        for edge in graph_of({"a.cbl": text, "b.cbl": text}).edges()
+        if edge.verb == "redefines"
+    }
+    assert found == {
+        (f"P@{path}.{one}", f"P@{path}.{other}")
+        for path in ("a.cbl", "b.cbl")
+        for one, other in (("AC", "A"), ("AC", "C"), ("B2", "B"))
+    }
+
+
 @pytest.mark.proves("C-17")
 def test_programs_that_call_each_other_in_a_row_take_memory_by_their_number() -> None:
     """The calls that lead to each are kept as a step behind the one before, not as a list of all."""

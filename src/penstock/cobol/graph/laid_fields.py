@@ -32,7 +32,8 @@ def laid_fields(data: DataNames, names: Sequence[str], copybooks: Mapping[str, s
         inside = item.occurs is not None or (item.parent is not None and in_table[item.parent])
         in_table.append(inside)
         counted = data.one(item.depending) if item.depending else None
-        redefined = _redefined(data, index)
+        redefined = _named(data, index, item.redefines or (item.renames[0] if item.renames else None))
+        last = _named(data, index, item.renames[1]) if item.renames else None
         yield LaidField(
             name=names[index],
             line=item.line,
@@ -56,15 +57,15 @@ def laid_fields(data: DataNames, names: Sequence[str], copybooks: Mapping[str, s
             in_table=inside,
             is_external=item.shared == "EXTERNAL",
             is_justified=item.is_justified,
+            renames_to=None if last is None else names[last],
         )
 
 
-def _redefined(data: DataNames, index: int) -> int | None:
+def _named(data: DataNames, index: int, wanted: str | None) -> int | None:
     """Return the index of the item that another one redefines or renames: the nearest one before it that has the name."""
-    item = data.items[index]
-    wanted = item.redefines or (item.renames[0] if item.renames else None)
     if wanted is None:
         return None
+    item = data.items[index]
     means = [one.item for one in data.mean(wanted) if one.condition is None and one.item < index]
     beside = [one for one in means if data.items[one].parent == item.parent] if item.redefines else []
     near = beside or means

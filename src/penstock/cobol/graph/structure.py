@@ -25,8 +25,9 @@ def structure(part: ProgramPart) -> Iterator[EstateEdge]:
         group = nearest_named(part, field.parent)
         if group is not None:
             yield EstateEdge(node, "part of", group.node, "is", cited)
-        if field.redefines:
-            yield EstateEdge(node, "redefines", NodeId("field", field.redefines), "is", cited)
+        for redefined in dict.fromkeys((field.redefines, field.renames_to)):
+            if redefined:
+                yield EstateEdge(node, "redefines", NodeId("field", redefined), "is", cited)
         if field.depending:
             yield EstateEdge(NodeId("field", field.depending), "counts", node, "is", cited)
         if field.copybook and part.kind == "program":

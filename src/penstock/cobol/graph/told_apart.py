@@ -66,6 +66,7 @@ def _renamed(part: ProgramPart, names: Mapping[str, str]) -> ProgramPart:
                 name=new(field.name),
                 redefines=new(field.redefines) if field.redefines else None,
                 depending=new(field.depending) if field.depending else None,
+                renames_to=new(field.renames_to) if field.renames_to else None,
             )
             for field in part.fields
         ),

@@ -118,6 +118,8 @@ class LaidField(NamedTuple):
     """Whether a record is EXTERNAL: one storage for all programs of a run unit that declare it."""
     is_justified: bool
     """Whether a text is JUSTIFIED: what is moved to it is aligned at its end."""
+    renames_to: str | None = None
+    """The name of the node of the last item that a RENAMES … THRU covers; `redefines` has the first."""
 
     @property
     def node(self) -> NodeId:
