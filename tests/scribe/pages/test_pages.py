@@ -709,6 +709,10 @@ def test_a_program_whose_code_is_copied_does_not_look_small(tmp_path: Path) -> N
     assert copies["statements"] + copies["copied_statements"] == writes["statements"]
     site = rendered(dict(pages.site(*made)))
     assert "2 statements, and 7 in what it copies" in site["programs/COPIES.html"]
+    assert (
+        "None found: calls, files, SQL, CICS, IMS, MQ. None found in its own lines: error handling, dead code."
+        in site["programs/COPIES.html"]
+    )
     assert "in what it copies" not in site["programs/WRITES.html"]
     assert "None found: calls, files, SQL, CICS, IMS, MQ, copybooks" in site["programs/WRITES.html"]
 

@@ -129,13 +129,24 @@ def _glance(document: Json, names: NameIndex) -> list[Block]:
             ("IMS", "dli_operations"),
             ("MQ", "mq_operations"),
             ("copybooks", "copybooks_used"),
-            ("error handling", "error_handling"),
-            ("dead code", "dead_code"),
         )
         if not document[field]
     ]
-    if absent:
-        blocks.append(TextBlock((f"None found: {', '.join(absent)}.",), is_aside=True))
+    # What copied code does in an error, and which of it is dead, is said of the copybook.
+    unhandled = [
+        title
+        for title, field in (("error handling", "error_handling"), ("dead code", "dead_code"))
+        if not document[field]
+    ]
+    if not document["complexity"]["copied_statements"]:
+        absent, unhandled = absent + unhandled, []
+    said = [
+        f"None found{where}: {', '.join(what)}."
+        for where, what in (("", absent), (" in its own lines", unhandled))
+        if what
+    ]
+    if said:
+        blocks.append(TextBlock((" ".join(said),), is_aside=True))
     return blocks
 
 
