@@ -2511,6 +2511,15 @@ def test_a_rename_names_the_first_and_the_last_item_that_it_covers() -> None:
     }
 
 
+@pytest.mark.proves("C-16")
+def test_what_shares_bytes_says_by_which_clause() -> None:
+    """A RENAMES is no REDEFINES."""
+    data = ("01  R.", "    05  A PIC X.", "    05  B REDEFINES A PIC 9.", "66  C RENAMES A.")
+    graph = graph_of({"p.cbl": sources.program("    GOBACK.", data=data).encode()})
+    found = {(edge.target.name, edge.why) for edge in impact(graph, "P.A", depth=1).edges if edge.verb == "overlaps"}
+    assert found == {("P.B", "by a REDEFINES"), ("P.C", "by a RENAMES")}
+
+
 @pytest.mark.proves("C-17")
 def test_programs_that_call_each_other_in_a_row_take_memory_by_their_number() -> None:
     """The calls that lead to each are kept as a step behind the one before, not as a list of all."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..facts.data import WHOLE
 from .copying import linked
-from .relaying import inside
+from .relaying import RENAMES, inside
 from .structure import declarations, declared_at
 from .values import RANK, CitedLine, EstateEdge, NodeId, less_sure
 
@@ -457,7 +457,7 @@ class Carrying:
         return known
 
     def _overlapping(self, node: NodeId) -> Iterator[EstateEdge]:
-        """Yield the fields that share bytes with a field by a REDEFINES, except those that contain it or that it contains."""
+        """Yield the fields that share bytes with a field by a REDEFINES or RENAMES, but not what contains it or is in it."""
         here = self._places.get(node.name)
         if here is None:
             return
@@ -472,7 +472,8 @@ class Carrying:
                 continue
             if field.offset < own.offset + own.bytes and own.offset < field.offset + field.bytes:
                 citations = tuple(dict.fromkeys((declared_at(part, own), declared_at(part, field))))
-                yield EstateEdge(node, "overlaps", field.node, "is", citations, "by a REDEFINES")
+                word = "RENAMES" if RENAMES in {own.level, field.level} else "REDEFINES"
+                yield EstateEdge(node, "overlaps", field.node, "is", citations, f"by a {word}")
 
 
 def _stretch(way: MoveWay) -> _Stretch | None:
