@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.proves("C-2")
 
 
+@pytest.mark.parametrize(
+    ("line", "is_told"), [("P1. PERFORM P3. P2.", True), ("P1. P2. EXIT.", False), ("P2. EXIT.", False)]
+)
+def test_a_line_of_two_paragraphs_is_told(line: str, *, is_told: bool) -> None:
+    """What a statement does is known by its line: a paragraph before on the same line must have none."""
+    source = program("P0.", "    EXIT.", line, "    EXIT.", "P3.", "    EXIT.")
+    assert [said.text.split(":")[0] for said in scan(source).warnings] == ["P2 begins where P1 ends"] * is_told
+
+
 def test_a_paragraph_goes_from_its_header_to_the_line_before_the_next() -> None:
     """Comments before a header belong to the paragraph above it."""
     found = one(program("FIRST-ONE.", "    MOVE A TO B.", "*| about the second", "SECOND-ONE.", "    EXIT."))

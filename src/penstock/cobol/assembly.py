@@ -130,7 +130,20 @@ def _doubts(draft: Draft, program: Program, lines: CodeLines) -> list[Warned]:
     if len(program.unread) > _MOST_WARNINGS:
         more = program.unread[_MOST_WARNINGS]
         unread.append(Warned(more.line, f"{len(program.unread) - _MOST_WARNINGS} more that are not known statements"))
-    return unread + _unended(draft, lines) + _headless(draft, program, lines)
+    return unread + _unended(draft, lines) + _crowded(program) + _headless(draft, program, lines)
+
+
+def _crowded(program: Program) -> list[Warned]:
+    """Return warnings where a paragraph ends on the line of the next one: what a statement does is known by its line alone."""
+    found = [
+        Warned(
+            other.line,
+            f"{other.name} begins where {one.name} ends: what this line does is shown as done by {other.name}",
+        )
+        for one, other in pairwise(program.paragraphs)
+        if one.first < one.last and program.statements[one.last - 1].line == other.line and one.name and other.name
+    ]
+    return found[:_MOST_WARNINGS]
 
 
 def _unended(draft: Draft, lines: CodeLines) -> list[Warned]:
