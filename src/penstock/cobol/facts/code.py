@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..lexing import spelled_tokens
 from ..reading import BREAK
 from ..reserved import is_reserved
+from ..verbs import OPENING
 from .execs import ExecCommand, command
 from .translated import commands
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _OPENING = frozenset({"(", ":"})
 _CLOSING = frozenset({")", ":", ","})
 _GLUED = _OPENING | _CLOSING
-_NESTING = frozenset({"IF", "EVALUATE", "SEARCH", "PERFORM"})
+_NESTING = OPENING | {"PERFORM"}
 _LOOPS = frozenset({"UNTIL", "VARYING", "WITH", "TEST", "FOREVER"})
 _BEHIND_NAMES = _LOOPS | {"OF", "IN", "THRU", "THROUGH"}
 _SPELLINGS = {"INITIALISE": "INITIALIZE"}
@@ -40,7 +41,7 @@ PHRASES = frozenset(
 BRANCHES = PHRASES | {"ELSE", "WHEN"}
 
 
-_PHRASES = 1 << 14
+_CACHED = 1 << 14
 """The number of statement texts whose words are cached, some 15 MB: half of an estate's statements repeat another one."""
 _LONG = 500
 """A text of this many characters or more is not cached: it is hardly ever repeated, and may be a megabyte long."""
@@ -74,7 +75,7 @@ class Phrase:
         return self._text
 
 
-_remembered = lru_cache(_PHRASES)(Phrase)
+_remembered = lru_cache(_CACHED)(Phrase)
 
 
 class Site(NamedTuple):

@@ -56,7 +56,7 @@ CICS_DEEDS = {
     "WRITEQ TD": "create",
     "DELETEQ TD": "delete",
 }
-_SQL_DEEDS = {
+SQL_DEEDS = {
     "SELECT": ("read",),
     "DECLARE CURSOR": ("read",),
     "FETCH": ("read",),
@@ -165,7 +165,7 @@ def _of_sql(found: InterfaceOperations) -> Iterator[_Deed]:
         tables = cursors.get(key(one.cursor), ()) if one.operation == "FETCH" and one.cursor else one.tables
         said = [(made.operation, made.tables) for made in one.prepared] or [(one.operation, tables)]
         for operation, named in said:
-            deeds = _SQL_DEEDS.get(operation, ())
+            deeds = SQL_DEEDS.get(operation, ())
             # The first table is the one that is changed; those in sub-selects, and after the USING of a MERGE, are read.
             for at, table in enumerate(named):
                 for deed in deeds if not at else deeds and ("read",):

@@ -22,12 +22,13 @@ MAX_MEANINGS = 32
 """The maximum number of items that a name is assumed to mean; each would add a step to every use of the name."""
 
 
-_OF = frozenset({"OF", "IN"})
+QUALIFYING = frozenset({"OF", "IN"})
+"""The words before the group or section that a name is in."""
 
 
 def past_qualifiers(keys: Sequence[str], at: int) -> int:
     """Return the index, among words in capitals, behind the qualifiers that begin at an index: each is OF or IN and a name."""
-    while at + 1 < len(keys) and keys[at] in _OF:
+    while at + 1 < len(keys) and keys[at] in QUALIFYING:
         at += 2
     return at
 

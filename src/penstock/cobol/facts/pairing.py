@@ -26,7 +26,7 @@ _CALCULATING = frozenset(
     {"ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "COMPUTE", "XML GENERATE", "JSON GENERATE", "JSON PARSE"}
 )
 _SENDING = frozenset({"MOVE", "SET", "WRITE", "REWRITE", "RELEASE"})
-_CORRESPONDING = frozenset({"CORR", "CORRESPONDING"})
+CORRESPONDING = frozenset({"CORR", "CORRESPONDING"})
 _LINES = frozenset({"BEFORE", "AFTER"})  # WRITE R FROM A AFTER N LINES
 _COUNTS = frozenset({"COUNT", "POINTER", "TALLYING"})
 """STRING, UNSTRING: the words before an item that receives a number of characters."""
@@ -87,7 +87,7 @@ def pairs(said: ReadStatement, mentions: Sequence[Mention]) -> Iterator[Pair]:
         mentions: The items that it names, in order.
     """
     keys = said.keys
-    if len(keys) > 1 and keys[1] in _CORRESPONDING:
+    if len(keys) > 1 and keys[1] in CORRESPONDING:
         return  # the items in the groups are paired instead (`Moving.corresponding`)
     read = [one for one in mentions if one.role == READ and (not one.beside or one.function == "length")]
     written = [one for one in mentions if one.role & WRITE and not one.beside]

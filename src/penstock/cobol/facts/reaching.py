@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ..clauses import FIGURATIVE
 from .arguments import parameters
 from .naming import qualifiers
+from .pairing import CORRESPONDING
 from .resolving import literal
 from .resources import DLI_INTERFACES, IMAGE_INTRINSICS, RUNNING, ReachedValues, Resolved
 from .solving import Solution
@@ -46,7 +47,6 @@ _WHOLE = frozenset({"MOVE", "SET", "INITIALIZE", "ACCEPT"})
 """The verbs that certainly write their items; an AT END or SIZE ERROR may prevent the others from it."""
 _STRAIGHT = frozenset({"MOVE", "DISPLAY", "ADD", "SUBTRACT", "COMPUTE", "CANCEL", "CONTINUE"})
 """The verbs after which the next statement runs, with nothing in between."""
-_CORRESPONDING = frozenset({"CORR", "CORRESPONDING"})
 _BLANK = ""
 _GIVEN_BY: dict[str, Literal["VALUE", "MOVE", "SET"]] = {"VALUE": "VALUE", "SET": "SET"}
 """How a known value was given: by a MOVE, unless it is one of these."""
@@ -408,7 +408,7 @@ class Reaching:
     @staticmethod
     def _is_sent(said: ReadStatement, writing: _Writing) -> bool:
         """Return whether a statement certainly writes all of the item that it names."""
-        is_pair = said.verb == "MOVE" and said.keys[1] in _CORRESPONDING
+        is_pair = said.verb == "MOVE" and said.keys[1] in CORRESPONDING
         return said.verb in _WHOLE and not (is_pair or writing.is_passed or writing.is_cut)
 
     def _value(

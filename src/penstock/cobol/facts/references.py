@@ -23,7 +23,7 @@ from .grouping import Closed, parentheses
 from .host_variables import host_variables
 from .moving import Moving
 from .naming import past_qualifiers, qualifiers
-from .pairing import Mention
+from .pairing import CORRESPONDING, Mention
 from .roles import BOTH, NONE, PASS, READ, ROLES_BEHIND, WRITE, role_of_option, roles_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ _GIVES = {
 """What functions take from their argument, if that relates to its length."""
 _MARKS = re.compile("[():]")
 _MEASURED = {"LENGTH": "length", "ADDRESS": ""}
-_CORRESPONDING = frozenset({"CORRESPONDING", "CORR"})
 _TEXT = re.compile("[XANGU]", re.IGNORECASE)  # a picture with one of these is not a number
 _NUMBERS = frozenset({"COMP-1", "COMP-2", *(f"BINARY-{size}" for size in ("CHAR", "SHORT", "LONG", "DOUBLE"))})
 
@@ -141,7 +140,7 @@ class References:
             self.moving.file_read(said, said.operand, self._mentions)
         if said.verb in {"SORT", "MERGE"}:
             self.moving.sorted(said)
-        if said.verb in {"MOVE", "ADD", "SUBTRACT"} and len(keys) > 1 and keys[1] in _CORRESPONDING:
+        if said.verb in {"MOVE", "ADD", "SUBTRACT"} and len(keys) > 1 and keys[1] in CORRESPONDING:
             self._corresponding(said)
         if said.verb == "INITIALIZE" and "REPLACING" in keys:
             self._initialized(said)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..verbs import OPENING
 from .code import BRANCHES, PHRASES, Node, is_inline, nests
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 NO_STATEMENTS = frozenset({"COPY", "REPLACE"})
 """The entries that include or change source and are not executed."""
-_NESTING = frozenset({"IF", "EVALUATE", "SEARCH"})
 
 
 class Complexity(NamedTuple):
@@ -43,7 +43,7 @@ def shape(nodes: Iterable[tuple[Node, int]]) -> Complexity:
     for node, depth in nodes:
         said = node.said
         statements += said.verb not in NO_STATEMENTS
-        nesting = said.verb in _NESTING or (said.verb == "PERFORM" and is_inline(said.keys))
+        nesting = said.verb in OPENING or (said.verb == "PERFORM" and is_inline(said.keys))
         deepest = max(deepest, depth + nesting)
         decisions += _decisions(said)
         for _, opener, _ in node.branches:

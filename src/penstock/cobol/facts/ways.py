@@ -16,6 +16,7 @@ from .code import is_inline, nests, performed_at
 from .execs import comes_back
 from .flow import Places
 from .leaving import GONE, cics_command, divided
+from .naming import QUALIFYING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +32,6 @@ _Named = tuple[str, str | None]
 """The name of a paragraph or section in a statement, and the section that qualifies it."""
 
 _FILE_VERBS = frozenset({"OPEN", "CLOSE", "READ", "WRITE", "REWRITE", "DELETE", "START"})
-_OF = frozenset({"OF", "IN"})
 _THRU = frozenset({"THRU", "THROUGH"})
 EXIT = 0
 """The node at which control leaves the program."""
@@ -467,7 +467,7 @@ def _target(keys: Sequence[str], at: int) -> tuple[_Named, _Named | None, int]:
 def _named(keys: Sequence[str], at: int) -> tuple[_Named, int]:
     """Return the name at an index with the section that qualifies it, and the index after them."""
     name = keys[at] if at < len(keys) else ""
-    if at + 2 < len(keys) and keys[at + 1] in _OF:
+    if at + 2 < len(keys) and keys[at + 1] in QUALIFYING:
         return (name, keys[at + 2]), at + 3
     return (name, None), at + 1
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..facts.columns import columns
 from ..facts.host_variables import dotted
 from ..facts.hosted import host_columns
-from ..facts.interface import CICS_DEEDS, DLI_DEEDS, MQ_DEEDS, NETWORK_DEEDS
+from ..facts.interface import CICS_DEEDS, DLI_DEEDS, MQ_DEEDS, NETWORK_DEEDS, SQL_DEEDS
 from ..program import key
 from .values import CitedLine, ColumnUse, EstateEdge, NodeId
 
@@ -28,8 +28,6 @@ def verb_of(deed: str) -> Verb:
     return "reads" if deed == "read" else "writes"
 
 
-_SQL_READS = frozenset({"SELECT", "DECLARE CURSOR"})
-_SQL_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE"})
 _CICS: dict[str, tuple[Verb, Kind]] = {
     **{command: (verb_of(deed), "queue" if "Q T" in command else "file") for command, deed in CICS_DEEDS.items()},
     "SEND MAP": ("sends", "map"),
@@ -140,13 +138,11 @@ def sql_edges(
         cited: The citations of the statement.
         why: Why the edges are not certain.
     """
-    if operation in _SQL_READS:
-        for table in tables:
-            yield EstateEdge(who, "reads", table, certainty, cited, why)
-    elif operation in _SQL_WRITES:
+    deeds = SQL_DEEDS.get(operation)
+    if deeds is not None:
         # The table that is written is named first; those in sub-selects, and after the USING of a MERGE, are read.
         for at, table in enumerate(tables):
-            yield EstateEdge(who, "reads" if at else "writes", table, certainty, cited, why)
+            yield EstateEdge(who, "reads" if at else verb_of(deeds[0]), table, certainty, cited, why)
 
 
 def _dynamic(one: SqlOperation, program: DrawnProgram) -> Iterator[EstateEdge]:
