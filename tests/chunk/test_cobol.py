@@ -10,6 +10,7 @@ from tests.chunk.programs import fixed, paragraph, program, scanned
 from penstock import CallerError
 from penstock.chunk import Chunk, ChunkPlan, Overhead, chunk, plan
 from penstock.chunk.cobol import MAX_PARAGRAPHS
+from penstock.chunk.units import UnitLayout
 from penstock.cobol import ScannedSource, scan
 from penstock.text.tokens import Tokens
 
@@ -464,3 +465,21 @@ def test_consecutive_spans_are_joined() -> None:
     made = of_text(scanned(code), 600)
     for one in made.chunks:
         assert all(before[1] + 1 < after[0] for before, after in pairwise(one.spans))
+
+
+@pytest.mark.parametrize(
+    ("last", "runs_on"),
+    [
+        ("GO TO C.", False),
+        ("GO TO B C DEPENDING ON X.", True),
+        ("STOP RUN.", False),
+        ("STOP 'MOUNT THE TAPE'.", True),
+        ("EXIT METHOD.", False),
+        ("EXIT FUNCTION.", False),
+        ("EXIT PARAGRAPH.", True),
+    ],
+)
+def test_a_paragraph_runs_on_unless_its_last_statement_leaves(last: str, runs_on: bool) -> None:
+    """A STOP with a literal only waits, and an item out of range leads a GO TO DEPENDING to the next paragraph."""
+    source = scan(program(["A.", f"    {last}", "B.", "    DISPLAY X.", "C.", "    GOBACK."], ["01  X PIC 9."]))
+    assert {unit.name: unit.runs_on for unit in UnitLayout(source).units}["A"] is runs_on

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from penstock.cobol.program import key
+from penstock.cobol.verbs import GONE
 from penstock.text import escape
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ _LINE = 500
 
 _NO_CODE = frozenset({"comment", "blank", "directive"})
 _FILES = frozenset({"FD", "SD", "RD", "CD"})
-_ENDS = frozenset({"GOBACK", "STOP", "EXIT PROGRAM", "GO", "GO TO", "STOP RUN", "STOP THREAD"})
 
 
 class Unit(NamedTuple):
@@ -193,7 +193,7 @@ def _starts(source: ScannedSource, program: Program) -> Iterator[_Start]:
             paragraph.name or paragraph.section or "(main)",
             of,
             answers=1,
-            runs_on=_runs_on(program, paragraph),
+            runs_on=_runs_on(source, program, paragraph),
         )
 
 
@@ -246,12 +246,14 @@ def _lifted(source: ScannedSource, line: int, bound: Set[int]) -> int:
     return line
 
 
-def _runs_on(program: Program, paragraph: Paragraph) -> bool:
+def _runs_on(source: ScannedSource, program: Program, paragraph: Paragraph) -> bool:
     """Return whether control can fall into the next paragraph, as far as the last statement shows."""
     if paragraph.first >= paragraph.last:
         return True
     last = program.statements[paragraph.last - 1]
-    return last.depth > 0 or last.verb not in _ENDS
+    if last.verb == "GO TO":  # with DEPENDING, an item that is out of range leads on
+        return last.depth > 0 or "DEPENDING" in source.code[last.start : last.end].upper().split()
+    return last.depth > 0 or last.verb not in GONE
 
 
 # --- cuts ----------------------------------------------------------------------------------------

@@ -40,6 +40,8 @@ STRANGE = "NOT UNDERSTOOD"
 """The verb of an unknown statement that is recognized by the phrase after it: what follows is done only in that case."""
 OPENING = frozenset({"IF", "EVALUATE", "SEARCH"})
 """The verbs whose statements contain those that follow."""
+GONE = frozenset({"GOBACK", "STOP RUN", "STOP THREAD", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
+"""The verbs with which control leaves a program or thread for good."""
 FORMS = {
     # On Wang's VS a screen is shown and read at once.
     "DISPLAY": re.compile(r"DISPLAY(?>\s++AND\s++READ(?![\w-])|)"),

@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import key
+from ..verbs import GONE
 from .execs import comes_back
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from .code import Code, Node, ReadStatement
     from .control import ControlEdge
 
-GONE = frozenset({"GOBACK", "STOP RUN", "STOP THREAD", "EXIT PROGRAM", "EXIT METHOD", "EXIT FUNCTION"})
-"""The verbs with which control leaves a program or thread for good."""
 _LEAVES = frozenset({"RETURN", "XCTL"})
 _ESCAPES = frozenset({"EXIT PARAGRAPH", "EXIT SECTION"})
 _SKIPPING = frozenset({"GO TO", "NEXT SENTENCE", "ALTER", *_ESCAPES})

@@ -12,10 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..program import WHENEVER_PERFORM, key, number
+from ..verbs import GONE
 from .code import is_inline, nests, performed_at
 from .execs import comes_back
 from .flow import Places
-from .leaving import GONE, cics_command, divided
+from .leaving import cics_command, divided
 from .naming import QUALIFYING
 
 if TYPE_CHECKING:
