@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tracemalloc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -281,3 +281,12 @@ def test_progress_is_told_how_many_files_were_seen(tmp_path: Path, monkeypatch: 
     root = tree(tmp_path, *(f"d{number}/f" for number in range(6)))
     list_files(root, recursive=True, deadline=NEVER, progress=seen.append)
     assert seen == [2, 4, 6]
+
+
+@pytest.mark.proves("L-8")
+@pytest.mark.parametrize("name", ["offset", "limit"])
+def test_a_value_call_lists_nothing_for_a_negative_number(tmp_path: Path, name: str) -> None:
+    """A page that begins before the first file would say so in its offset, and a caller would count on from there."""
+    numbers: dict[str, Any] = {name: -1}
+    with pytest.raises(ToolError, match=f"{name}: takes an integer from 0 on, not -1"):
+        listing.list_files(Root(tmp_path), **numbers, deadline=Deadline(None))

@@ -11,7 +11,7 @@ import textwrap
 import threading
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -484,3 +484,15 @@ def test_binary_files_are_counted_and_other_encodings_read(works: Path, kept: st
     for _ in range(2):
         found = workspace.rank("oil", index_folder=kept)
         assert (found.binary, [one.lines for one in found.passages]) == (1, [("litres of oil",)])
+
+
+@pytest.mark.proves("L-8")
+@pytest.mark.parametrize(("name", "number", "least"), [("offset", -1, 0), ("limit", 0, 1)])
+def test_a_value_call_ranks_nothing_for_a_number_that_no_page_has(
+    tmp_path: Path, name: str, number: int, least: int
+) -> None:
+    """With `limit=0` the next page began where this one did, so that whoever followed it never came to an end."""
+    (tmp_path / "a.txt").write_text("words\n")
+    numbers: dict[str, Any] = {name: number}
+    with pytest.raises(ToolError, match=f"{name}: takes an integer from {least} on, not {number}"):
+        Workspace(tmp_path).rank("words", **numbers)

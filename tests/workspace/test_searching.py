@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -406,3 +406,14 @@ def test_progress_is_told_how_many_files_were_searched(tmp_path: Path, monkeypat
     root = tree(tmp_path, a="x", b="x", c="x", d="x", e="x")
     search(root, "x", deadline=NEVER, progress=seen.append)
     assert seen == [2, 4]
+
+
+@pytest.mark.proves("L-8")
+@pytest.mark.parametrize(("name", "number", "least"), [("offset", -1, 0), ("limit", 0, 1), ("context_lines", -1, 0)])
+def test_a_value_call_searches_nothing_for_a_number_that_no_page_has(
+    tmp_path: Path, name: str, number: int, least: int
+) -> None:
+    """With `limit=0` the page was empty, complete and without a next one, so that the matches could never be reached."""
+    numbers: dict[str, Any] = {name: number}
+    with pytest.raises(ToolError, match=f"{name}: takes an integer from {least} on, not {number}"):
+        search(Root(tmp_path), "a", **numbers, deadline=NEVER)

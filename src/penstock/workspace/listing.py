@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.text import escape
 from penstock.text.page import Page
+from penstock.workspace.refusals import expect_from
 from penstock.workspace.walk import Omitted
 from penstock.workspace.wider import FileQuery, Wider, find_wider
 
@@ -132,8 +133,9 @@ def list_files(
         progress: Called with the number of files seen.
 
     Raises:
-        ToolError: The folder or the pattern is invalid.
+        ToolError: The folder or the pattern is invalid, or a number is negative.
     """
+    expect_from(0, offset=offset, limit=limit)
     limit = min(limit, MAX_FILES_PER_LIST) if limit > 0 else MAX_FILES_WARNING_THRESHOLD
     asked = FileQuery(
         pattern if use_regex else root.tied(pattern, path), recursive, use_regex, include_hidden, include_ignored

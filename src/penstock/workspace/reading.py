@@ -29,6 +29,7 @@ from penstock.workspace.landmarks import NO_SHORTER, OUTLINE_LIMIT, Landmarks, O
 from penstock.workspace.line_counts import LineCounts
 from penstock.workspace.pages import PageBounds, ViewAsked
 from penstock.workspace.records import RecordFiles, outline_records, view_records
+from penstock.workspace.refusals import expect_from
 from penstock.workspace.texts import TextFile
 from penstock.workspace.views import view_page
 
@@ -90,8 +91,8 @@ class Reader:
             ToolError: There is no such file, it is binary, secret or unreadable; it is no longer the one of `version` (`stale`); or
                 line `offset + 1` of a huge file was not reached in time: the same call continues from there.
         """
-        _check(offset=offset)
-        _check(1, limit=limit)
+        expect_from(0, offset=offset)
+        expect_from(1, limit=limit)
         deadline = deadline or Deadline(READ_SECONDS)
         lines = self.view_lines if limit is None else limit
         asked = ViewAsked(offset, None if lines == self.view_lines else lines, version, lines=lines)
@@ -137,7 +138,7 @@ class Reader:
             ToolError: The file cannot be read as text, an argument is invalid, the file is no longer the one of `version`
                 (`stale`), or a line was not reached in time.
         """
-        _check(start_line=start_line, end_line=end_line, start_byte=start_byte, max_bytes=max_bytes)
+        expect_from(0, start_line=start_line, end_line=end_line, start_byte=start_byte, max_bytes=max_bytes)
         if encoding not in {None, "base64"}:
             raise ToolError(
                 "bad_argument",
@@ -202,8 +203,8 @@ class Reader:
         Raises:
             ToolError: The file cannot be read as text, or an argument is invalid.
         """
-        _check(offset=offset)
-        _check(1, limit=limit)
+        expect_from(0, offset=offset)
+        expect_from(1, limit=limit)
         bounds = PageBounds(room, self.caps_line_ranges)
         with texts.open_text(self.root, path) as text:
             return self._outline(
@@ -241,10 +242,3 @@ class Reader:
             if page.end_byte == source.size_bytes:
                 return page
         return self._outline(text, 0, OUTLINE_LIMIT, bounds, deadline, said)
-
-
-def _check(least: int = 0, **numbers: int | None) -> None:
-    """Raise `ToolError` for a number that no page can have. Faces check more, and say more (`tools`)."""
-    for name, number in numbers.items():
-        if number is not None and number < least:
-            raise ToolError("bad_argument", notices.argument(name, f"takes an integer from {least} on, not {number}"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from penstock.call import Call
 from penstock.errors import ToolError
-from penstock.text import escape
+from penstock.text import escape, notices
 
 if TYPE_CHECKING:
     import os
@@ -110,3 +110,10 @@ def with_notes(said: ToolError, error: BaseException) -> ToolError:
     """Return a refusal with the notes of the error that led to it, such as a file that is left behind."""
     notes = " ".join(getattr(error, "__notes__", ()))
     return ToolError(said.code, f"{said.message} {notes}") if notes else said
+
+
+def expect_from(least: int, **numbers: int | None) -> None:
+    """Raise `ToolError` for a number that no page can have. Faces check more, and say more (`tools`)."""
+    for name, number in numbers.items():
+        if number is not None and number < least:
+            raise ToolError("bad_argument", notices.argument(name, f"takes an integer from {least} on, not {number}"))

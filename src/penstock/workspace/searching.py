@@ -20,6 +20,7 @@ from penstock.errors import ToolError
 from penstock.text import escape
 from penstock.workspace import system
 from penstock.workspace.pattern import line_finder, selected
+from penstock.workspace.refusals import expect_from
 from penstock.workspace.similar import is_folder
 from penstock.workspace.walk import Omitted, Walk
 from penstock.workspace.wider import FileQuery, Wider, find_wider
@@ -147,8 +148,11 @@ def search(
         progress: Called with the number of files searched.
 
     Raises:
-        ToolError: The path or the pattern is invalid, or the child that runs the pattern was killed before anything was found.
+        ToolError: The path, the pattern or a number is invalid, or the child that runs the pattern was killed before anything was
+            found.
     """
+    expect_from(0, offset=offset, context_lines=context_lines)
+    expect_from(1, limit=limit)
     finder = line_finder(pattern, literal=literal, ignore_case=ignore_case, deadline=deadline)
     state = _State(finder, offset, limit, context_lines, deadline)
     glob = root.tied(glob, path)

@@ -19,6 +19,7 @@ from penstock.workspace.pattern import selected
 from penstock.workspace.ranked import index as indexes
 from penstock.workspace.ranked.passages import words_of
 from penstock.workspace.ranked.update import Files, Update, read_text, stamp_of
+from penstock.workspace.refusals import expect_from
 from penstock.workspace.source import FileSource
 
 if TYPE_CHECKING:
@@ -110,8 +111,11 @@ def rank(
         progress: Called with the number of files examined.
 
     Raises:
-        ToolError: A question without words, a path that cannot be searched, an index that another process holds too long.
+        ToolError: A question without words, a path that cannot be searched, an invalid number, or an index that another process
+            holds too long.
     """
+    expect_from(0, offset=offset)
+    expect_from(1, limit=limit)
     words = _asked(question)
     relative = root.relative(path)
     name = _name(root, relative, include_hidden=include_hidden, include_ignored=include_ignored)
