@@ -9,24 +9,23 @@ from __future__ import annotations
 import re
 
 from .clauses import FIGURATIVE, SHOWN_CLAUSES, USAGES
-from .lexing import BLOCK, LITERAL, PERIOD, QUOTED
+from .lexing import BLOCK, LITERAL, NAME, PERIOD, QUOTED
 from .words import CLASS_PARTS, DIVISIONS, ENDED, UNITS, vocabulary
 
-_NAME = r"[^\s.'\"(),;]++"
 _DIVISIONS = rf"(?:{DIVISIONS})\s++DIVISION(?![\w-])"
 _UNITS = f"(?:{ENDED})"
 _IDS = rf"(?:{UNITS})-ID(?![\w-])"
 _ATTRIBUTE = (
     r"(?:(?:IS|INITIAL|COMMON|RECURSIVE|REENTRANT|PROGRAM|PROTOTYPE|EXTERNAL|FINAL|OVERRIDE|STATIC)(?![\w-])"
-    rf"|AS\s++(?P<external>{LITERAL}|{_NAME})|OF\s++(?P<of>{_NAME})|INHERITS(?>\s++FROM|)(?>\s++TYPE(?=\s++[A-Z])|)\s++(?:{LITERAL}|{_NAME}))"
+    rf"|AS\s++(?P<external>{LITERAL}|{NAME})|OF\s++(?P<of>{NAME})|INHERITS(?>\s++FROM|)(?>\s++TYPE(?=\s++[A-Z])|)\s++(?:{LITERAL}|{NAME}))"
 )
 # EXTERN, STDCALL or a mnemonic name: the calling convention, before the parameters; Fujitsu says WITH C LINKAGE
 _CONVENTION = (
-    rf"(?>WITH\s++|)(?!(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])){_NAME}"
+    rf"(?>WITH\s++|)(?!(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])){NAME}"
     rf"(?>\s++LINKAGE|)(?=\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-]))"
 )
 # COPY with the period of the header around it; a name is not one of its parameters.
-_LAST_PARAMETERS = rf"OPY\s++(?>{LITERAL}|{_NAME})(?>\s++(?:OF|IN)\s++(?>{LITERAL}|{_NAME})|)\s*+\."
+_LAST_PARAMETERS = rf"OPY\s++(?>{LITERAL}|{NAME})(?>\s++(?:OF|IN)\s++(?>{LITERAL}|{NAME})|)\s*+\."
 CLAUSES = vocabulary(
     "PIC PICTURE VALUE VALUES OCCURS REDEFINES USAGE COMP COMP-1 COMP-2 COMP-3 COMP-4 COMP-5 BINARY DISPLAY PACKED-DECIMAL INDEX "
     "POINTER SIGN SYNC SYNCHRONIZED SYNCHRONISED JUST JUSTIFIED BLANK LINE COLUMN COL GROUP TYPE"
@@ -38,27 +37,27 @@ _NO_NAMES = CLAUSES | SHOWN_CLAUSES | USAGES.keys() | FIGURATIVE | _COUNTED
 # A line that begins a new declaration: no item has the name of a clause, a usage or a constant of the language.
 _ITEM = (
     rf"(?:0?[1-9]|[1-4]\d|66|77|78|88)[^\S\n]++(?!(?:{'|'.join(sorted(_NO_NAMES))})(?![\w-]))"
-    rf"(?=[\d-]*+[^\W\d_]){_NAME}(?:\s*+\.(?!\S)|\s++(?:PIC|PICTURE|VALUES?|REDEFINES|OCCURS|USAGE|COMP(?:-\d)?|BINARY|POINTER)(?![\w-]))"
+    rf"(?=[\d-]*+[^\W\d_]){NAME}(?:\s*+\.(?!\S)|\s++(?:PIC|PICTURE|VALUES?|REDEFINES|OCCURS|USAGE|COMP(?:-\d)?|BINARY|POINTER)(?![\w-]))"
 )
 _SECTION = r"(?:CONFIGURATION|INPUT-OUTPUT|FILE|(?:WORKING|LOCAL)-STORAGE|LINKAGE|COMMUNICATION|REPORT|SCREEN)\s++SECTION\s*+\."
-_SELECT = rf"SELECT\s++(?>OPTIONAL\s++|){_NAME}\s++ASSIGN(?![\w-])"
+_SELECT = rf"SELECT\s++(?>OPTIONAL\s++|){NAME}\s++ASSIGN(?![\w-])"
 # The rest of a sentence: literals whole, periods only if something follows at once (`9.99`), and lines up to one that
 # begins with a header, a block or another declaration, because compilers accept a missing period before those. COPY ends it
 # anywhere: the rest of the sentence, even its period, may be in the copybook (`01 RECORD COPY BOOK.`, or the clauses of a SELECT).
 _BODY = (
     rf"(?>(?:(?>(?:[^.'\"\nC]++|(?<=[\w@#$-])C|C(?!OPY\s)|\.[^\s.'\"]|{QUOTED})+)|\.++(?=[^\s])"
-    rf"|(?>(?:\n[^\S\n]*+)+)(?!EXEC\s|COPY\s|-INC\s|\+\+INCLUDE\s|[FS]D\s++{_NAME}|{_ITEM}|{_SECTION}|{_SELECT}|{_IDS}|{_DIVISIONS}))*)"
+    rf"|(?>(?:\n[^\S\n]*+)+)(?!EXEC\s|COPY\s|-INC\s|\+\+INCLUDE\s|[FS]D\s++{NAME}|{_ITEM}|{_SECTION}|{_SELECT}|{_IDS}|{_DIVISIONS}))*)"
 )
 
 ENTRY = re.compile(
     rf"[\s,;.]*+(?:(?P<block>{BLOCK})(?>\s*+{PERIOD}|)"
     rf"|(?P<division>{_DIVISIONS})(?>(?>\s++{_CONVENTION}|)(?P<using>\s++(?:USING|CHAINING|RETURNING|GIVING)(?![\w-])"
     rf"(?>(?:[^.C]++|(?<=[\w@#$-])C|C(?!{_LAST_PARAMETERS}))*))"
-    rf"|\s++WITH\s++{_NAME}\s++LINKAGE(?![\w-])|)(?>\s*+\.|)"
-    rf"|(?P<ends>END)\s++(?P<unit>{_UNITS})(?![\w-])\s*+(?>(?P<ended>{LITERAL}|{_NAME})|)(?>\s*+\.|)"
-    rf"|(?P<id>{_IDS})\s*+\.?+\s*+(?>(?P<name>{LITERAL}|{_NAME}(?>(?:\.(?=[A-Z]){_NAME})*))|)"
+    rf"|\s++WITH\s++{NAME}\s++LINKAGE(?![\w-])|)(?>\s*+\.|)"
+    rf"|(?P<ends>END)\s++(?P<unit>{_UNITS})(?![\w-])\s*+(?>(?P<ended>{LITERAL}|{NAME})|)(?>\s*+\.|)"
+    rf"|(?P<id>{_IDS})\s*+\.?+\s*+(?>(?P<name>{LITERAL}|{NAME}(?>(?:\.(?=[A-Z]){NAME})*))|)"
     rf"(?>(?:\s++{_ATTRIBUTE})*)(?>\s*+\.|)"
-    rf"|(?P<word>{_NAME})(?>[\s,;]++(?>(?:NOT\s++)?OPTIONAL\s++|)(?P<second>(?!COPY\s|EXEC\s++SQL\s){_NAME})|){_BODY}\.?+"
+    rf"|(?P<word>{NAME})(?>[\s,;]++(?>(?:NOT\s++)?OPTIONAL\s++|)(?P<second>(?!COPY\s|EXEC\s++SQL\s){NAME})|){_BODY}\.?+"
     rf"|[^\s,;.]{_BODY}\.?+)"
 )
 """The next sentence: one of the groups `block`, `division`, `ends` with `unit`, `id` with `name` and `external`, or `word`
@@ -75,7 +74,7 @@ _ENVIRONMENT = (
 )
 REMARK_ENDS = re.compile(
     rf"\n[^\S\n]*+(?:{_DIVISIONS}|{_ENVIRONMENT}|(?:AUTHOR|INSTALLATION|DATE-WRITTEN|DATE-COMPILED|SECURITY|REMARKS)\s*+\.|{_IDS}|END\s++{_UNITS}\s)"
-    rf"|\n[ ]{{0,3}}COPY[ ]++(?:{LITERAL}|{_NAME})[ ]*+\."
+    rf"|\n[ ]{{0,3}}COPY[ ]++(?:{LITERAL}|{NAME})[ ]*+\."
 )
 """Where the text of such a paragraph ends: at a line that begins with a division, another of these paragraphs, or a
 unit; some compilers do without the header of the ENVIRONMENT DIVISION. A COPY in area A ends it, too, as what it brings may be

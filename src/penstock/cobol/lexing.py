@@ -32,6 +32,8 @@ _TYPE = re.compile(r"(?:TYPE(?<![\w-]TYPE)(?>\s++OF|)|NEW(?<![\w-]NEW))\s++(?P<t
 
 WORD = r"[^\s.'\"(),;=<>+*/&]++"
 """A word, in the widest sense: anything between blanks and punctuation."""
+NAME = r"[^\s.'\"(),;]++"
+"""The name of a program, paragraph or section, in the widest sense: operators may be part of it."""
 RUN = r"(?:[^\s.'\"(),;]|\.(?=\d))[^\s.'\"(),;]*+(?>(?:\.\d[^\s.'\"(),;]*+)*)"
 """Anything between blanks and separators, operators included: in procedure code a verb is always a run by itself."""
 GAP = r"[\s,;]*+"

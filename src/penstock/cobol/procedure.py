@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .embedded import EMBEDDED, is_embedded
 from .headers import Unended
-from .lexing import COPY, EXEC, PERIOD, QUOTED, REPLACE, RUN
+from .lexing import COPY, EXEC, NAME, PERIOD, QUOTED, REPLACE, RUN
 from .verbs import (
     DIALECT,
     FORMS,
-    NAME,
     NETWORK,
     OPENING,
     OWNERS,

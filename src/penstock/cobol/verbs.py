@@ -11,11 +11,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .lexing import PERIOD
+from .lexing import NAME, PERIOD
 from .words import SENTENCES, TERMINATORS, vocabulary
-
-NAME = r"[^\s.'\"(),;]++"
-"""The name of a paragraph or section, in the widest sense."""
 
 SIMPLE = vocabulary(
     "ACCEPT ADD ALTER CALL CANCEL CLOSE COMPUTE CONTINUE DELETE DIVIDE GOBACK INITIALISE INITIALIZE INSPECT INVOKE MERGE "

@@ -238,7 +238,7 @@ def _called(call: WrittenCall, code: Code, reaching: Reaching, constants: Mappin
     static = is_number or call.target[:1] in "'\""
     constant = None if static else constants.get(key(call.target))
     reached = None if static or constant is not None else reaching.at(call.target, call.site)
-    name = call.target.upper() if is_number else call.target.strip("'\"").strip() if static else ""
+    name = call.target.upper() if is_number else unquoted(call.target) if static else ""
     return ProgramCall(
         target=name or call.target,
         call_type="static" if static else "dynamic",

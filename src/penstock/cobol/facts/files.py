@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..program import Warned, key, number
+from ..program import Warned, key, number, unquoted
 from ..reserved import is_reserved
 from ..words import vocabulary
 from .item_clauses import pieces
@@ -425,7 +425,7 @@ def _dd(assign: Sequence[str], resolve: _Resolve) -> tuple[str | None, tuple[Res
     literals = (name for name in names if name[0] in "'\"")
     name = next(literals, names[-1] if names[0].upper() == "TO" else names[0])
     if name[0] in "'\"":
-        said = name.strip("'\"").strip()
+        said = unquoted(name)
         return (designated[1] if (designated := _DESIGNATED.match(said)) else said), ()
     found = resolve(name)
     if found:
