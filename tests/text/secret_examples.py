@@ -71,6 +71,13 @@ AWS key: =AKIA u16
 AWS key: =ASIA u16
 AWS Bedrock key: =ABSKQmVkcm9ja0FQSUtleS b110
 Azure key: t44 =AzFu t5 =A==
+Azure key: b33 =AzCaB b5 ==
+Azure key: b33 =AZEGD b5 ==
+Azure key: b33 =+ASbP b5 ==
+Azure key: b33 =+ARmA b5 ==
+Azure key: b76 =APIM b5 =Q==
+Azure key: w52 =JQQJ9D u24 w2
+Azure key: w52 =JQQJ9H u24 w2
 Azure key: w52 =JQQJ99 u24 w2
 Azure secret: w3 =8Q~ w34
 Azure storage key: =AccountKey= b86 ===

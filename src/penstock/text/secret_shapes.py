@@ -189,6 +189,9 @@ _AZURE_PARTS = (
     76,
     r"(?:\w{4}|\+\w{3})[\w+/-]{5,6}+(?:[\w+/-]{0,2}==?)?",
 )
+# Newer ones, which are told by what follows the mark, so that a path such as `management/APIMGateway` is none.
+_AZURE_ENDED = ("AzCa", "AZEG", "+ASb", "+ARm", "APIM")
+_AZURE_END = r"(?:APIM[\w+/]{5}[AQgw]=|(?:AzCa|AZEG|\+ASb|\+ARm)[A-P][\w+/]{5})="
 # The first part is the digits of a number in base64, which has few beginnings.
 _DISCORD = "[MNO][DTjz][AEIMQUYcgk][w-z0-5]"
 _DISCORD_LEADS = tuple(first + second for first in "MNO" for second in "DTjz")
@@ -351,7 +354,13 @@ SHAPES = (
     Shape("JWT", (".ey",), (r"\.ey[A-Z][\w-]{5}",), _jwt, reach_chars=REACH_CHARS),
     Shape("Azure secret", ("Q~",), (r"Q~[\w.~-]{8}",), _around(r"[\w~.]{3}\d", 4, r"Q~[\w.~-]{31,34}+")),
     Shape("Azure key", _AZURE, tuple(rf"{re.escape(word)}[\w+/-]{{5}}" for word in _AZURE), _around(*_AZURE_PARTS)),
-    Shape("Azure key", ("JQQJ99",), (r"JQQJ99\w",), _around("[A-Za-z0-9]{52}", 52, "JQQJ99[A-Za-z0-9]{26}")),
+    Shape(
+        "Azure key",
+        _AZURE_ENDED,
+        tuple(rf"{re.escape(word)}[\w+/]{{6}}=" for word in _AZURE_ENDED),
+        _around(*_AZURE_PARTS[:2], _AZURE_END),
+    ),
+    Shape("Azure key", ("JQQJ9",), (r"JQQJ9[9DH]\w",), _around("[A-Za-z0-9]{52}", 52, "JQQJ9[9DH][A-Za-z0-9]{26}")),
     Shape("Azure DevOps token", ("AZDO",), (r"AZDO\w{4}",), _around("[A-Za-z0-9]{76}", 76, "AZDO[A-Za-z0-9]{4}")),
     Shape(
         "Terraform token",
