@@ -98,6 +98,17 @@ def test_what_is_no_text_is_a_mistake_of_the_caller(store: Store, output: Any, s
     assert str(raised.value) == said
 
 
+@pytest.mark.parametrize("output", ["short", "x y\n" * 20_000])
+def test_a_name_that_is_no_text_is_a_mistake_of_the_caller_whatever_the_result(store: Store, output: str) -> None:
+    """Checked only when a notice is written, it would break on the first result that is too large, in production."""
+    name: Any = None
+    with pytest.raises(CallerError, match=r"^tool_name is a text, not NoneType$"):
+        guard_output(output, name, store=store)
+    name = 5
+    with pytest.raises(CallerError, match=r"^tool_name is a text, not int$"):
+        wrap_tool(lambda: output, name, store=store)
+
+
 def test_a_size_in_place_of_limits_is_a_mistake_of_the_caller(store: Store) -> None:
     """A wrapped tool is refused when it is wrapped: its results are cut much later, and only if they are long."""
     limits: Any = 5_000

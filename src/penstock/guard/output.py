@@ -90,9 +90,10 @@ def guard_output(
             reason: a full disk never costs the result.
 
     Raises:
-        CallerError: if `output` is no text, or `limits` no limits.
+        CallerError: if `output` or `tool_name` is no text, or `limits` no limits.
     """
     _expect_text(output)
+    _expect_name(tool_name)
     _expect_limits(limits)
     if isinstance(output, Guarded) and output.bounds_itself:
         return output
@@ -105,6 +106,12 @@ def _expect_text(output: object) -> None:
     if not isinstance(output, str):
         decode = ": decode them, output.decode(errors='replace')" if isinstance(output, bytes | bytearray) else ""
         raise CallerError(f"guard_output takes a text, not {type(output).__name__}{decode}")
+
+
+def _expect_name(tool_name: object) -> None:
+    """Raise a `CallerError` unless a tool's name is a text: also for a result that fits, before the first that does not."""
+    if not isinstance(tool_name, str):
+        raise CallerError(f"tool_name is a text, not {type(tool_name).__name__}")
 
 
 def _guard(
@@ -277,9 +284,11 @@ def wrap_tool(
         A function of the same kind as `fn`: a coroutine function for a coroutine function, and so on.
 
     Raises:
-        CallerError: `fn` cannot be called, or `limits` is no limits.
+        CallerError: `fn` cannot be called, `tool_name` is no text, or `limits` is no limits.
     """
     _expect_limits(limits)
+    if tool_name is not None:
+        _expect_name(tool_name)
     if isinstance(fn, classmethod | staticmethod):  # a decorator below ours, in the body of a class
         method = wrap_tool(fn.__func__, tool_name, store=store, limits=limits, dialect=dialect)
         return cast("F", type(fn)(method))
