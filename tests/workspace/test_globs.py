@@ -167,6 +167,8 @@ def test_a_search_in_no_file_says_which_glob_finds_some(tree: Path) -> None:
         'no file matches the glob; a wider form finds 2 files: search(pattern="needle", path="src", glob="**/*.py")'
         in text
     )
+    for glob, is_told in (("*.zzz", True), ("[", True), ("*.py", False)):
+        assert ("there is no file to search" in tools.search("nothing of it", glob=glob)) is is_told
 
 
 @pytest.mark.proves("L-1")

@@ -147,6 +147,8 @@ def _render(found: Search, matches: Sequence[SearchMatch], following: str | None
         some = "" if found.wider.complete else "at least "
         files_there = notices.counted(found.wider.files, "file")
         head.append(f"no file matches the glob; a wider form finds {some}{files_there}: {wider}")
+    elif found.complete and not (found.searched_files or found.binary or found.secret):
+        head.append("there is no file to search")
     searched, scanned = notices.counted(found.searched_files, "file"), notices.counted(found.scanned_bytes, "byte")
     head.append(f"searched {searched}, {scanned}")
     if not found.complete:
