@@ -166,7 +166,8 @@ def test_headers_that_cannot_pass_are_refused_with_their_status(
     with RecordingUpstream(lambda _: Said()) as behind, standing(tmp_path, behind.url) as gateway:
         with socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as raw, suppress(ConnectionError):
             raw.sendall(HEAD % (gateway.port, header + b"\r\n", body))
-            raw.shutdown(socket.SHUT_WR)
+            with suppress(OSError):  # it may have hung up by now
+                raw.shutdown(socket.SHUT_WR)
             assert raw.recv(100).startswith(b"HTTP/1.1 %d " % status)
         assert not behind.came
         assert gateway.post("/v1/messages", b"{}").status == 200
