@@ -4,8 +4,8 @@ Read as text: the statement that begins on the cited line, up to a line that end
 of a screen that it shows; the items that SPECIAL-NAMES gives to every ACCEPT; the cursor that it fetches from, the SELECT of its
 file, the item that has the length of its record, the file whose records are not here, the class or the word of a vocabulary that
 it invokes; and, of code that a precompiler translated, the comments above. An end may be named as it is, by what contains it or is
-contained in it, by its level 88s, its section, its file. Leaves to others: whether a statement that
-has the name does what the edge says.
+contained in it, by its level 88s, its section, its file. Leaves to others: whether a statement that has the name does what the edge
+says.
 """
 
 from __future__ import annotations

@@ -542,6 +542,23 @@ def test_what_does_not_look_is_broken_off_after_an_interrupt(monkeypatch: pytest
     assert time.monotonic() - began < 10
 
 
+def _killed_in_a_command(tree: Path, tmp_path: Path, provider: LoopbackProvider) -> None:
+    """Begin a run whose model has a command run, and kill it once that has made `there.py`."""
+    begin = ["run", "x", "--root", str(tree), *flags(provider), "--allow-shell"]
+    with subprocess.Popen(
+        [*warm_penstock(), *begin],
+        env={**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stderr is not None
+        until = time.monotonic() + 20
+        while not (tree / "there.py").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        running.kill()
+        running.stderr.read()
+
+
 @pytest.mark.proves("S-9", "S-10")
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="a wall for the shell is needed")
 def test_what_a_command_left_that_a_kill_cut_off_is_the_session_s(tree: Path, tmp_path: Path) -> None:
@@ -553,19 +570,7 @@ def test_what_a_command_left_that_a_kill_cut_off_is_the_session_s(tree: Path, tm
         return say("I see.") if results(request) else call("run_command", command=script)
 
     with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
-        begin = ["run", "x", "--root", str(tree), *flags(provider), "--allow-shell"]
-        with subprocess.Popen(
-            [*warm_penstock(), *begin],
-            env={**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"},
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as running:
-            assert running.stderr is not None
-            until = time.monotonic() + 20
-            while not (tree / "there.py").exists() and time.monotonic() < until:
-                time.sleep(0.05)
-            running.kill()
-            running.stderr.read()
+        _killed_in_a_command(tree, tmp_path, provider)
         session = json.loads(penstock(tmp_path, "sessions", "--json").stdout)["sessions"][0]["id"]
         killed = json.loads(penstock(tmp_path, "handoff", session).stdout)
         looked = penstock(tmp_path, "resume", session, "--verify-only")
@@ -599,19 +604,7 @@ def test_what_a_command_left_is_told_of_a_folder_that_moved_and_not_made_up_of_a
         return say("I see.") if results(request) else call("run_command", command=script)
 
     with LoopbackProvider("openai-chat", 32_000, policy=policy) as provider:
-        begin = ["run", "x", "--root", str(tree), *flags(provider), "--allow-shell"]
-        with subprocess.Popen(
-            [*warm_penstock(), *begin],
-            env={**os.environ, "PENSTOCK_STORE": f"sqlite://{tmp_path}/store"},
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as running:
-            assert running.stderr is not None
-            until = time.monotonic() + 20
-            while not (tree / "there.py").exists() and time.monotonic() < until:
-                time.sleep(0.05)
-            running.kill()
-            running.stderr.read()
+        _killed_in_a_command(tree, tmp_path, provider)
         there = str(tmp_path / "there")
         if is_copied:
             shutil.copytree(tree, there)

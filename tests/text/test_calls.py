@@ -99,3 +99,9 @@ def test_a_call_is_changed_by_making_another() -> None:
     call = Call("view", {"file_path": "a", "offset": 5})
     assert call.but(offset=None, limit=2).arguments == {"file_path": "a", "limit": 2}
     assert call.arguments == {"file_path": "a", "offset": 5}
+
+
+def test_a_sentence_names_a_tool_as_its_reader_calls_it() -> None:
+    """A model calls what it reads: over MCP a tool has a prefix."""
+    named = [dialect.mention("count_files") for dialect in (PYTHON, mcp(), CommandLine())]
+    assert named == ["count_files()", "ctx_count_files()", "penstock count"]

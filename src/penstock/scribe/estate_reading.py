@@ -18,10 +18,11 @@ from penstock.cobol.facts.interface import says_something
 from penstock.cobol.graph import part_of
 from penstock.cobol.program import in_library, key
 from penstock.scribe.file_work import ScannedFile, documents_of_code, subject
-from penstock.scribe.gathering import HEAD_BYTES, GatheredFile, scanned
+from penstock.scribe.gathering import HEAD_BYTES, GatheredFile
 from penstock.scribe.pages.copies import compared, sketch_of
 from penstock.scribe.pages.summary import summary_of
 from penstock.scribe.pages.wiring import inner_table, outer_part
+from penstock.scribe.scanning import scanned
 from penstock.scribe.spool import Place, Spool
 from penstock.text import window
 

@@ -10,10 +10,8 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.cobol import scan
 from penstock.cobol.estate import COBOL_KINDS
 from penstock.cobol.estate.members import copied_as
 from penstock.errors import ToolError
@@ -28,9 +26,7 @@ from penstock.workspace.walk import Walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from penstock.cobol import Format, ScannedSource
     from penstock.cobol.estate import Kind
-    from penstock.cobol.source import Lookup
     from penstock.workspace.root import OpenFile, Root
 
 MAX_BYTES = 32 << 20
@@ -55,22 +51,6 @@ class GatheredFile(NamedTuple):
     path: str
     kind: Kind
     data: bytes
-
-
-def scanned(file: GatheredFile, find: Lookup, source_format: Format | None) -> ScannedSource:
-    """Return the scan of a file of COBOL.
-
-    A text with a division header looks like a program; in a copybook library it counts as one only if it has a name.
-
-    Args:
-        file: The file.
-        find: Looks up its copybooks.
-        source_format: The reference format, if detection from the columns would get it wrong.
-    """
-    source = scan(file.data, source_format=source_format, copybooks=find)
-    if file.kind == "cobol" or any(program.name for program in source):
-        return source
-    return replace(source, programs=tuple(replace(program, kind="copybook") for program in source))
 
 
 class Skipped(NamedTuple):

@@ -28,8 +28,9 @@ from penstock.cobol.facts.interface import says_something
 from penstock.cobol.graph import EstateGraph, ProgramPart, part_of
 from penstock.cobol.program import key
 from penstock.scribe.columns import Column, column
-from penstock.scribe.gathering import Skipped, gather, scanned
+from penstock.scribe.gathering import Skipped, gather
 from penstock.scribe.kept import Kept
+from penstock.scribe.scanning import scanned
 from penstock.scribe.workers import Lost, Workers, processes_for
 
 if TYPE_CHECKING:

@@ -74,8 +74,8 @@ class Function(NamedTuple):
         return f"{self.prefix}{call.tool}({written})"
 
     def mention(self, tool: str) -> str:
-        """Return a tool as a sentence names it: `count_files()`."""
-        return f"{tool}()"
+        """Return a tool as a sentence names it: `count_files()`, with the prefix by which its reader calls it."""
+        return f"{self.prefix}{tool}()"
 
     def name(self, call: Call, *arguments: str) -> str:
         """Return the given arguments that the call has, as `name=value`."""

@@ -190,8 +190,8 @@ _AZURE_PARTS = (
     r"(?:\w{4}|\+\w{3})[\w+/-]{5,6}+(?:[\w+/-]{0,2}==?)?",
 )
 # Newer ones, which are told by what follows the mark, so that a path such as `management/APIMGateway` is none.
-_AZURE_ENDED = ("AzCa", "AZEG", "+ASb", "+ARm", "APIM")
-_AZURE_END = r"(?:APIM[\w+/]{5}[AQgw]=|(?:AzCa|AZEG|\+ASb|\+ARm)[A-P][\w+/]{5})="
+_AZURE_SHORT, _AZURE_LONG = ("AzCa", "AZEG", "+ASb", "+ARm"), "APIM"
+_AZURE_END = rf"(?:{_AZURE_LONG}[\w+/]{{5}}[AQgw]=|(?:{alternatives(_AZURE_SHORT)})[A-P][\w+/]{{5}})="
 # The first part is the digits of a number in base64, which has few beginnings.
 _DISCORD = "[MNO][DTjz][AEIMQUYcgk][w-z0-5]"
 _DISCORD_LEADS = tuple(first + second for first in "MNO" for second in "DTjz")
@@ -356,8 +356,8 @@ SHAPES = (
     Shape("Azure key", _AZURE, tuple(rf"{re.escape(word)}[\w+/-]{{5}}" for word in _AZURE), _around(*_AZURE_PARTS)),
     Shape(
         "Azure key",
-        _AZURE_ENDED,
-        tuple(rf"{re.escape(word)}[\w+/]{{6}}=" for word in _AZURE_ENDED),
+        (*_AZURE_SHORT, _AZURE_LONG),
+        tuple(rf"{re.escape(word)}[\w+/]{{6}}=" for word in (*_AZURE_SHORT, _AZURE_LONG)),
         _around(*_AZURE_PARTS[:2], _AZURE_END),
     ),
     Shape("Azure key", ("JQQJ9",), (r"JQQJ9[9DH]\w",), _around("[A-Za-z0-9]{52}", 52, "JQQJ9[9DH][A-Za-z0-9]{26}")),

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import ToolError
 from penstock.text import escape, notices
-from penstock.text.calls import Call
 from penstock.text.window import Window
 from penstock.tools.record import Result
 
@@ -199,7 +198,7 @@ def _outline_header(outline: OutlinePage, dialect: Dialect) -> str:
         parts.insert(3, "no grammar for it: blocks of plain text")
     if outline.next is not None:
         parts.append(f"next: {dialect.write(outline.next)}")
-    parts.append(f"show {outline.unit} A-B with {dialect.write(Call('view', {})).removesuffix('()')}, offset=A-1")
+    parts.append(f"show {outline.unit} A-B with {dialect.mention('view').removesuffix('()')}, offset=A-1")
     return f"{notices.title(outline.path)}: " + " | ".join(parts)
 
 

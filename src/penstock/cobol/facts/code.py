@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ..program import Exec, TokenKind
     from .expanding import CodePiece
 
-_OPENING = frozenset({"(", ":"})
-_CLOSING = frozenset({")", ":", ","})
-_GLUED = _OPENING | _CLOSING
+_BEFORE_OPERAND = frozenset({"(", ":"})
+_BEHIND_OPERAND = frozenset({")", ":", ","})
+_GLUED = _BEFORE_OPERAND | _BEHIND_OPERAND
 _NESTING = OPENING | {"PERFORM"}
 _LOOPS = frozenset({"UNTIL", "VARYING", "WITH", "TEST", "FOREVER"})
 _BEHIND_NAMES = _LOOPS | {"OF", "IN", "THRU", "THROUGH"}
@@ -328,7 +328,7 @@ def text_of(words: Sequence[str], kinds: Sequence[TokenKind]) -> str:
     before = "("
     for text in texts:
         # As in `TABLE-X(IX)` and `NAME(1:2)`, but `IF (A = B)`.
-        glued = before in _OPENING or text in _CLOSING or (text == "(" and _takes_arguments(before))
+        glued = before in _BEFORE_OPERAND or text in _BEHIND_OPERAND or (text == "(" and _takes_arguments(before))
         parts.append(text if glued else " " + text)
         before = text
     return "".join(parts)

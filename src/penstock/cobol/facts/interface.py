@@ -167,8 +167,8 @@ def _of_sql(found: InterfaceOperations) -> Iterator[_Deed]:
         for operation, named in said:
             deeds = SQL_DEEDS.get(operation, ())
             # The first table is the one that is changed; those in sub-selects, and after the USING of a MERGE, are read.
-            for at, table in enumerate(named):
-                for deed in deeds if not at else deeds and ("read",):
+            for at, table in enumerate(named if deeds else ()):
+                for deed in ("read",) if at else deeds:
                     yield "table", table, deed, one.line
 
 
