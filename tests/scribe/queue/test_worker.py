@@ -140,7 +140,9 @@ def test_who_gets_no_answer_about_the_lock_of_the_sweep_goes_on(
         return made
 
     monkeypatch.setattr(worker_module, "_BROOM_SECONDS", 0.2)
-    own = SimpleNamespace(AsyncConnection=SimpleNamespace(connect=silent_once), Error=psycopg.Error)
+    own = SimpleNamespace(
+        AsyncConnection=SimpleNamespace(connect=silent_once), Error=psycopg.Error, errors=psycopg.errors
+    )
     monkeypatch.setattr(worker_module, "psycopg", own)  # the engine has its own connections and bounds its waits itself
     with working(url, loopback(author), QUICK._replace(lease_seconds=1.0)):
         assert swallowed.wait(20)
